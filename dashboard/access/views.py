@@ -1,0 +1,128 @@
+from typing import cast
+
+from django.contrib import auth, messages
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dashboard import audit
+from dashboard.access import needs, operations, roles, throttle
+from dashboard.access.operations import AccessError
+from dashboard.access.tables import UserTable
+from dashboard.actions import ROLES
+from dashboard.addresses import client_address, is_loopback
+from dashboard.login_links import find_link, redeem_link
+from dashboard.pages import HtmxHttpRequest, render_page
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_not_required
+def login(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return render_login(request, AuthenticationForm(request))
+    attempt = throttle.note_attempt(request.POST.get("username", ""), client_address(request) or "0.0.0.0")  # noqa: S104
+    if throttle.is_throttled(attempt):
+        audit.record("session.refuse", actor=attempt.username or "nobody")
+        response = render_login(request, AuthenticationForm(request), is_throttled=True, status=429)
+        response["Retry-After"] = str(int(throttle.WINDOW.total_seconds()))
+        return response
+    form = AuthenticationForm(request, data=request.POST)
+    if not form.is_valid():
+        return render_login(request, form, status=401)
+    attempt.delete()
+    sign_in(request, cast(User, form.get_user()))
+    return redirect(next_page(request))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_not_required
+def login_link(request: HttpRequest, token: str) -> HttpResponse:
+    """GET shows a button, so that a link preview does not use the link up; POST redeems it."""
+    if not is_loopback(request):
+        raise Http404
+    if request.method != "POST":
+        return render(request, "access/login_link.html", {"link": find_link(token)})
+    user = redeem_link(token)
+    if user is None:
+        return render(request, "access/login_link.html", {"link": None}, status=410)
+    sign_in(request, user)
+    return redirect("overview")
+
+
+@require_POST
+@login_not_required
+def logout(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        audit.record("session.end", actor=request.user)
+    auth.logout(request)
+    return redirect("login")
+
+
+@require_safe
+@needs("user.assign_role")
+def list_users(request: HtmxHttpRequest) -> HttpResponse:
+    users = User.objects.prefetch_related("groups").order_by("username")[:500]
+    context = {"table": UserTable(users, request=request), "roles": ROLES}
+    return render_page(request, "access/users.html", context, title="Users")
+
+
+@require_POST
+@needs("user.assign_role")
+def assign_role(request: HttpRequest, user_id: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=user_id)
+    role = request.POST.get("role", "")
+    if role not in ROLES:
+        raise BadRequest(f"role is {role!r}; it can be {', '.join(ROLES)}.")
+    try:
+        operations.assign_role(user, role, actor=request.user)
+        messages.success(request, f"{user.username} is now {role}.")
+    except AccessError as error:
+        messages.error(request, str(error))
+    return redirect("users")
+
+
+@require_POST
+@needs("user.disable")
+def disable(request: HttpRequest, user_id: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=user_id)
+    try:
+        operations.disable_user(user, actor=request.user)
+        messages.success(request, f"{user.username} may no longer sign in, and is signed out.")
+    except AccessError as error:
+        messages.error(request, str(error))
+    return redirect("users")
+
+
+@require_POST
+@needs("user.enable")
+def enable(request: HttpRequest, user_id: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=user_id)
+    operations.enable_user(user, actor=request.user)
+    messages.success(request, f"{user.username} may sign in again.")
+    return redirect("users")
+
+
+def render_login(
+    request: HttpRequest, form: AuthenticationForm, *, is_throttled: bool = False, status: int = 200
+) -> HttpResponse:
+    context = {"form": form, "is_throttled": is_throttled, "next": next_page(request)}
+    return render(request, "access/login.html", context, status=status)
+
+
+def sign_in(request: HttpRequest, user: User) -> None:
+    auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    audit.record("session.start", actor=user, role=roles.get_role(user))
+
+
+def next_page(request: HttpRequest) -> str:
+    """Where the visitor wanted to go, if that is on this console."""
+    wanted = request.POST.get("next") or request.GET.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_ours else resolve_url("overview")

@@ -1,0 +1,40 @@
+"""The address a request came from, remembered for the length of the request."""
+
+from contextvars import ContextVar
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.http import HttpRequest
+
+_current: ContextVar[str | None] = ContextVar("client_address", default=None)
+
+
+def current_address() -> str | None:
+    """The client's address; None where the code does not run for an HTTP request."""
+    return _current.get()
+
+
+def remember_address(request: HttpRequest) -> str | None:
+    address = client_address(request)
+    _current.set(address)
+    return address
+
+
+def client_address(request: HttpRequest) -> str | None:
+    """The peer, or behind a trusted proxy the last hop it names; None if neither is an address."""
+    candidate = request.META.get("REMOTE_ADDR", "")
+    if settings.TRUST_PROXY:
+        # Only the last hop was written by our proxy; whatever stands before it the client may have invented.
+        candidate = request.META.get("HTTP_X_FORWARDED_FOR", candidate).rpartition(",")[2].strip()
+    try:
+        return str(ip_address(candidate))
+    except ValueError:
+        return None
+
+
+def is_loopback(request: HttpRequest) -> bool:
+    """True if the peer itself, not a proxy's word for it, is on this machine."""
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False

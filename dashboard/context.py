@@ -1,0 +1,16 @@
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from dashboard.attention import list_attention
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """What base.html shows on every page; the list of what needs attention is made only if it is shown."""
+    return {
+        "environment_name": settings.ENVIRONMENT_NAME,
+        "environment_colour": settings.ENVIRONMENT_COLOUR,
+        "attention": SimpleLazyObject(list_attention),
+    }

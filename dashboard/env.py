@@ -1,0 +1,56 @@
+"""Strict readers of environment variables; `settings.py` is their only caller."""
+
+import os
+from collections.abc import Mapping
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off"}
+
+
+class Env:
+    """Reads variables, and stops the start with one sentence when a value makes no sense."""
+
+    def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
+        self.variables = variables
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.variables.get(name, "").strip() or default
+
+    def boolean(self, name: str, default: bool) -> bool:
+        value = self.text(name).lower()
+        if not value:
+            return default
+        if value not in TRUE | FALSE:
+            raise ImproperlyConfigured(f"{name} is {value!r}; write 1 or 0.")
+        return value in TRUE
+
+    def number(self, name: str, default: int, *, least: int = 0, most: int = 2**31) -> int:
+        value = self.text(name)
+        if not value:
+            return default
+        if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}; write a whole number from {least:,} to {most:,}."
+            )
+        return int(value)
+
+    def choice(self, name: str, default: str, choices: set[str]) -> str:
+        value = self.text(name, default)
+        if value not in choices:
+            raise ImproperlyConfigured(f"{name} is {value!r}; write one of {', '.join(sorted(choices))}.")
+        return value
+
+    def words(self, name: str) -> list[str]:
+        """The comma-separated parts of a variable; empty when it is unset."""
+        return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def url(self, name: str, default: str, schemes: set[str]) -> str:
+        value = self.text(name, default)
+        if value.partition("://")[0] not in schemes:
+            # The value may hold a password, so the message does not repeat it.
+            raise ImproperlyConfigured(
+                f"{name} must begin with one of {', '.join(f'{s}://' for s in sorted(schemes))}."
+            )
+        return value

@@ -1,0 +1,94 @@
+"""Keyset paging: a page begins after a row, not after a number of rows, so a deep page costs what the first does.
+
+The URL carries one of
+    after=CURSOR    the rows that follow this one
+    before=CURSOR   the rows that precede it
+    at=CURSOR       the rows from this one on: what a live region asks for, so that a list does not move while it is read
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.core.exceptions import BadRequest
+from django.db.models import F, Func, Model, QuerySet, Value
+from django.db.models.lookups import GreaterThan, LessThan, LessThanOrEqual
+from django.http import HttpRequest, QueryDict
+
+PAGE_SIZE = 50
+# Beyond this a list says "99+ new" and stops counting.
+MOST_NEW = 99
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """Rows in order, newest first, and the cursors to go on from; an empty cursor means there is nothing there."""
+
+    rows: list[Row]
+    after: str
+    before: str
+    at: str
+    new_count: int
+
+    @property
+    def new_label(self) -> str:
+        return f"{MOST_NEW}+" if self.new_count > MOST_NEW else str(self.new_count)
+
+
+def get_page(queryset: QuerySet[Row], params: QueryDict, *, by: str, size: int = PAGE_SIZE) -> Page[Row]:
+    """The page that the URL asks for, of rows ordered by `by` and id, newest first."""
+    keys = Func(F(by), F("pk"), function="ROW")
+    newest_first, oldest_first = (f"-{by}", "-pk"), (by, "pk")
+    new_count = 0
+    if params.get("before"):
+        after_it = queryset.filter(GreaterThan(keys, read_cursor(params["before"])))
+        rows = list(after_it.order_by(*oldest_first)[: size + 1])
+        has_newer, has_older = len(rows) > size, True
+        rows = rows[:size][::-1]
+    elif params.get("at"):
+        cursor = read_cursor(params["at"])
+        rows = list(queryset.filter(LessThanOrEqual(keys, cursor)).order_by(*newest_first)[: size + 1])
+        has_newer, has_older = params.get("first") != "1", len(rows) > size
+        if not has_newer:
+            newer = queryset.filter(GreaterThan(keys, cursor)).order_by()
+            new_count = newer[: MOST_NEW + 1].count()
+    else:
+        older = queryset.filter(LessThan(keys, read_cursor(params["after"]))) if params.get("after") else queryset
+        rows = list(older.order_by(*newest_first)[: size + 1])
+        has_newer, has_older = bool(params.get("after")), len(rows) > size
+    rows = rows[:size]
+    return Page(
+        rows,
+        after=write_cursor(rows[-1], by) if rows and has_older else "",
+        before=write_cursor(rows[0], by) if rows and has_newer else "",
+        at=write_cursor(rows[0], by) if rows else "",
+        new_count=new_count,
+    )
+
+
+def write_cursor(row: Model, by: str) -> str:
+    return f"{getattr(row, by).isoformat()}_{row.pk}"
+
+
+def read_cursor(text: str) -> Func:
+    """The cursor as a row value; a broken one is the client's mistake."""
+    when, _, pk = text.rpartition("_")
+    try:
+        values: list[Any] = [datetime.fromisoformat(when), int(pk)]
+    except ValueError:
+        raise BadRequest("The page's cursor (after, before or at) is damaged; start from the first page.") from None
+    if values[0].tzinfo is None or not 0 < values[1] < 2**63:
+        raise BadRequest("The page's cursor (after, before or at) is damaged; start from the first page.")
+    return Func(*(Value(value) for value in values), function="ROW")
+
+
+def live_url(request: HttpRequest, page: Page[Row]) -> str:
+    """What the page's live region asks for: the same rows again, and how many are newer."""
+    params = request.GET.copy()
+    is_first = not (params.pop("after", None) or params.pop("before", None))
+    if page.at:
+        params["at"] = page.at
+        params["first"] = "1" if is_first else ""
+    return f"{request.path}?{params.urlencode()}"

@@ -1,0 +1,25 @@
+"""The console's connection to Redis: short timeouts, because a page waits for it."""
+
+from functools import cache
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+RedisError = redis.RedisError
+
+# A page may wait this long for Redis and no longer; see "Every outside call has a timeout" in CONTRIBUTING.
+TIMEOUT_SECONDS = 1.0
+
+
+@cache
+def get_redis() -> redis.Redis:
+    """One pool a process; no retries, since a hung server would only hang again."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+        decode_responses=True,
+    )

@@ -1,0 +1,1 @@
+"""Runs: the base of all long work. Sections use `kinds`, `operations.create_run` and `dispatch.dispatch`."""

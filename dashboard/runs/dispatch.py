@@ -1,0 +1,61 @@
+"""Messages for runs. A message is only a hint that a lane has work; losing one, or all, costs time and nothing else."""
+
+import logging
+from functools import cache
+
+from django.db.models import Q
+from django.db.models.functions import Now
+from kombu import Connection
+from kombu.exceptions import OperationalError
+from kombu.pools import producers
+
+from dashboard.models import Lane, Run
+from dashboard.runs import lanes, states
+
+logger = logging.getLogger(__name__)
+
+# A message that nobody acted on for this long is taken for lost.
+LOST_AFTER_SECONDS = 15
+# What one pass of beat looks at.
+PASS_SIZE = 200
+
+
+def dispatch(run: Run) -> None:
+    """Send a message for each lane of the run; if Redis is away or hung the run stays pending and beat does it later."""
+    for lane in run.lanes.filter(is_done=False).order_by("number"):
+        if not send_lane(run.pk, lane.number):
+            return
+
+
+def send_lane(run_id: int, number: int) -> bool:
+    """Send one message, in bounded time; False, and a line in the log, if Redis did not take it."""
+    from dashboard.tasks import run_lane
+
+    try:
+        with producers[publisher()].acquire(block=True, timeout=1) as producer:
+            run_lane.apply_async((run_id, number), producer=producer, retry=False)
+    except (OperationalError, OSError) as error:
+        logger.warning("run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error)
+        return False
+    Lane.objects.filter(run_id=run_id, number=number).update(dispatched_at=Now())
+    return True
+
+
+@cache
+def publisher() -> Connection:
+    """A connection that gives up quickly: somebody is waiting for the page."""
+    from dashboard.celery import app
+
+    return app.connection_for_write(transport_options={"socket_timeout": 1, "socket_connect_timeout": 1})
+
+
+def tend_runs() -> None:
+    """Settle runs that nobody holds, and send again what was lost; beat does this every few seconds."""
+    active = Run.objects.exclude(state__in=[*Run.ENDED, Run.State.PAUSED]).order_by("id")
+    for run_id in active.values_list("pk", flat=True)[:PASS_SIZE]:
+        states.settle(run_id)
+    lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-LOST_AFTER_SECONDS))
+    waiting = Lane.objects.filter(lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE)
+    for run_id, number in waiting.order_by("run_id", "number").values_list("run_id", "number")[:PASS_SIZE]:
+        if not send_lane(run_id, number):
+            return

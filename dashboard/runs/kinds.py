@@ -1,0 +1,58 @@
+"""What a kind of run must offer, and the registry of kinds."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from dashboard.runs.lanes import Hold
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A way an item can end: its key in the lanes' totals, its word on the page, and its colour's meaning."""
+
+    name: str
+    label: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a slice says when it ends: there is more, it is done, or not before a given time."""
+
+    is_done: bool = False
+    wait_until: datetime | None = None
+
+
+MORE = Step()
+DONE = Step(is_done=True)
+
+
+class Kind(Protocol):
+    """`work` does one bounded slice of a lane (about a second), recording through `hold.recording()`.
+
+    It may be called again for the same items after a death, so what it does outside the recording
+    transaction must bear repetition.
+    """
+
+    name: str
+    outcomes: tuple[Outcome, ...]
+
+    def work(self, hold: "Hold") -> Step: ...
+
+
+_kinds: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> None:
+    _kinds[kind.name] = kind
+
+
+def get_kind(name: str) -> Kind:
+    return _kinds[name]
+
+
+def find_kind(name: str) -> Kind | None:
+    """None if the code that made the run is no longer installed."""
+    return _kinds.get(name)

@@ -1,0 +1,111 @@
+"""Where the runs' figures come from: lanes carry the totals, so a run costs one small query whatever its size."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.attention import Need
+from dashboard.models import Lane, Run
+from dashboard.runs.kinds import find_kind
+
+# The width of a full meter, in the units of its SVG.
+METER_WIDTH = 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """One colour of a run's meter."""
+
+    label: str
+    tone: str
+    count: int
+    x: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is; `seconds_left` is None when nobody can tell."""
+
+    total: int
+    done_count: int
+    parts: list[Part]
+    rate: float
+    seconds_left: float | None
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done_count // self.total if self.total else 0
+
+    @property
+    def left_count(self) -> int:
+        return max(self.total - self.done_count, 0)
+
+
+def list_runs(state: str = "", kind: str = "") -> QuerySet[Run]:
+    runs = Run.objects.all()
+    if state == "active":
+        runs = runs.exclude(state__in=Run.ENDED)
+    elif state:
+        runs = runs.filter(state=state)
+    return runs.filter(kind=kind) if kind else runs
+
+
+def get_progress(runs: Iterable[Run]) -> dict[int, Progress]:
+    """The progress of each run, by id, in one query for all."""
+    runs = list(runs)
+    lanes: dict[int, list[Lane]] = defaultdict(list)
+    for lane in Lane.objects.filter(run__in=runs).defer("cursor"):
+        lanes[lane.run_id].append(lane)
+    return {run.pk: sum_lanes(run, lanes[run.pk]) for run in runs}
+
+
+def sum_lanes(run: Run, lanes: list[Lane]) -> Progress:
+    total = sum(lane.total for lane in lanes)
+    counts: dict[str, int] = defaultdict(int)
+    for lane in lanes:
+        for name, number in lane.totals.items():
+            counts[name] += number
+    done_count = sum(counts.values())
+    now = timezone.now()
+    # A lane that nobody holds does nothing at the moment, however fast it was.
+    rate = sum(lane.rate for lane in lanes if lane.leased_until and lane.leased_until > now)
+    seconds_left = (total - done_count) / rate if rate and run.is_active and total > done_count else None
+    return Progress(total, done_count, list(draw_parts(run, counts, max(total, done_count))), rate, seconds_left)
+
+
+def draw_parts(run: Run, counts: dict[str, int], total: int) -> Iterator[Part]:
+    kind = find_kind(run.kind)
+    if not kind or not total:
+        return
+    x = 0.0
+    for outcome in kind.outcomes:
+        count = counts.get(outcome.name, 0)
+        width = METER_WIDTH * count / total
+        yield Part(outcome.label, outcome.tone, count, round(x, 2), round(width, 2))
+        x += width
+
+
+def find_troubled_runs() -> Iterator[Need]:
+    """Runs that wait for a person: paused by somebody, or broken within the last day."""
+    for run in Run.objects.filter(state=Run.State.PAUSED).order_by("-id")[:5]:
+        yield Need(
+            f"Run {run.pk} is paused",
+            f"{run.title}. It keeps its place until somebody resumes or cancels it.",
+            reverse("runs:run", args=[run.pk]),
+            "See the run",
+            "warn",
+        )
+    since = timezone.now() - timedelta(days=1)
+    for run in Run.objects.filter(state=Run.State.FAILED, ended_at__gt=since).order_by("-id")[:5]:
+        yield Need(
+            f"Run {run.pk} broke",
+            f"{run.title}. {run.failure}",
+            reverse("runs:run", args=[run.pk]),
+            "See the run",
+        )

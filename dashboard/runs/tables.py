@@ -1,0 +1,41 @@
+from typing import Any
+
+import django_tables2 as tables
+from django.utils.html import format_html
+
+from dashboard.columns import BadgeColumn, TemplateCell, TimeColumn
+from dashboard.models import Run
+from dashboard.runs.queries import Progress
+
+STATE_TONES = {
+    Run.State.PENDING: "info",
+    Run.State.RUNNING: "info",
+    Run.State.PAUSING: "warn",
+    Run.State.PAUSED: "warn",
+    Run.State.CANCELLING: "warn",
+    Run.State.CANCELLED: "mute",
+    Run.State.FINISHED: "good",
+    Run.State.FAILED: "bad",
+}
+
+
+class RunTable(tables.Table):
+    title = tables.Column(verbose_name="Run", linkify=("runs:run", {"run_id": tables.A("pk")}))
+    state = BadgeColumn(STATE_TONES)
+    progress = TemplateCell("runs/_meter_cell.html", verbose_name="Progress", empty_values=())
+    requested_by = tables.Column(verbose_name="By")
+    created_at = TimeColumn(verbose_name="Asked for")
+
+    class Meta:
+        orderable = False
+        row_attrs = {"id": lambda record: f"run-{record.pk}"}
+
+    def __init__(self, rows: list[Run], *, progress: dict[int, Progress], **kwargs: Any) -> None:
+        super().__init__(rows, **kwargs)
+        self.progress = progress
+
+    def render_title(self, record: Run) -> str:
+        return format_html('<span class="dim">{}</span> {}', record.pk, record.title)
+
+    def context_progress(self, record: Run) -> dict[str, Any]:
+        return {"progress": self.progress[record.pk]}

@@ -1,0 +1,178 @@
+"""Django's settings. The environment is read here and nowhere else; README lists every variable."""
+
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+from dashboard.embedded.addresses import database_url, redis_url
+from dashboard.env import Env
+from dashboard.stores import django_database, kombu_url
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = Env()
+
+# Where things are ----------------------------------------------------------------------------------
+
+DATA_DIR = Path(env.text("REDRIVE_DATA", str(BASE_DIR / ".redrive"))).absolute()
+EMBEDDED = not env.text("DATABASE_URL")
+DATABASES = {
+    "default": django_database(
+        env.url("DATABASE_URL", database_url(DATA_DIR), {"postgresql", "postgres"}),
+    )
+}
+DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+DATABASES["default"]["OPTIONS"] |= {"connect_timeout": 3, "application_name": "redrive"}
+REDIS_URL = env.url("REDIS_URL", redis_url(DATA_DIR), {"redis", "rediss", "unix"})
+
+# Which installation this is ------------------------------------------------------------------------
+
+ENVIRONMENT_NAME = env.text("REDRIVE_ENVIRONMENT", "demo" if EMBEDDED else "production")
+ENVIRONMENT_COLOUR = env.choice(
+    "REDRIVE_ENVIRONMENT_COLOUR",
+    {"production": "red", "prod": "red", "staging": "amber"}.get(ENVIRONMENT_NAME, "blue"),
+    {"red", "amber", "green", "blue", "grey"},
+)
+
+# Security: safe unless the console is embedded, that is private to one person on one machine ----------
+
+
+def read_secret_key() -> str:
+    """The configured key; embedded, the one that `manage.py up` made, or one for this process alone."""
+    key = env.text("REDRIVE_SECRET_KEY")
+    if key:
+        return key
+    if not EMBEDDED:
+        raise ImproperlyConfigured("REDRIVE_SECRET_KEY is not set; give it at least 50 random characters.")
+    made = DATA_DIR / "secret_key"
+    return made.read_text().strip() if made.exists() else secrets.token_urlsafe(50)
+
+
+SECRET_KEY = read_secret_key()
+DEBUG = env.boolean("REDRIVE_DEBUG", False)
+HTTPS = env.boolean("REDRIVE_HTTPS", not EMBEDDED)
+ALLOWED_HOSTS = env.words("REDRIVE_ALLOWED_HOSTS") or (["127.0.0.1", "localhost", "[::1]"] if EMBEDDED else [])
+CSRF_TRUSTED_ORIGINS = env.words("REDRIVE_TRUSTED_ORIGINS")
+TRUST_PROXY = env.boolean("REDRIVE_TRUST_PROXY", False)
+if TRUST_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_SSL_REDIRECT = HTTPS
+# A load balancer asks for these two inside the network, without TLS.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = env.number("REDRIVE_HSTS_SECONDS", 0, most=63_072_000)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE_HSTS_SECONDS > 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = env.number("REDRIVE_SESSION_HOURS", 12, least=1, most=720) * 3600
+SESSION_COOKIE_NAME = "redrive_session"
+CSRF_COOKIE_NAME = "redrive_csrf"
+CSRF_FAILURE_VIEW = "dashboard.errors.csrf_failure"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "overview"
+
+# The application -----------------------------------------------------------------------------------
+
+SECTIONS: list[str] = []
+INSTALLED_APPS = [
+    "dashboard",
+    *SECTIONS,
+    # The operator's own code: projections, handlers, run kinds.
+    *env.words("REDRIVE_APPS"),
+    "django_htmx",
+    "django_tables2",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+]
+MIDDLEWARE = [
+    "dashboard.middleware.security_headers",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "dashboard.middleware.LoginRequired",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "dashboard.urls"
+WSGI_APPLICATION = "dashboard.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dashboard.context.shell",
+            ],
+        },
+    }
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+DJANGO_TABLES2_TEMPLATE = "table.html"
+
+TIME_ZONE = env.text("REDRIVE_TIME_ZONE", "UTC")
+LANGUAGE_CODE = "en"
+USE_THOUSAND_SEPARATOR = True
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+# The files are served as they stand, without a collectstatic step; their address changes with their content.
+STORAGES = {"staticfiles": {"BACKEND": "dashboard.static.VersionedStaticFiles"}}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000
+
+# Long work -----------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = kombu_url(REDIS_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 10, "socket_connect_timeout": 5}
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "runs"
+# Housekeeping has a queue and a worker of its own: a long run must not keep lost work from being found.
+CELERY_TASK_ROUTES = {"dashboard.tasks.run_lane": {"queue": "runs"}, "*": {"queue": "housekeeping"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BEAT_SCHEDULER = "dashboard.workers.beat:Scheduler"
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": f"dashboard.tasks.{name}", "schedule": seconds, "options": {"expires": seconds}}
+    for name, seconds in {"tend_runs": 5.0, "prune": 300.0}.items()
+}
+CELERY_TIMEZONE = TIME_ZONE
+# A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
+RUN_LEASE_SECONDS = env.number("REDRIVE_RUN_LEASE_SECONDS", 30, least=1, most=3600)
+
+# Logs ----------------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {
+        "handlers": ["console"],
+        "level": env.choice("REDRIVE_LOG_LEVEL", "INFO", {"DEBUG", "INFO", "WARNING", "ERROR"}),
+    },
+    "loggers": {"django.server": {"handlers": ["console"], "propagate": False}},
+}

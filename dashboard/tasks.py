@@ -1,0 +1,21 @@
+"""What runs in the workers: each task takes ids and holds one line."""
+
+from celery import shared_task
+
+from dashboard import retention
+from dashboard.runs import dispatch, worker
+
+
+@shared_task
+def run_lane(run_id: int, number: int) -> None:
+    worker.run_lane(run_id, number)
+
+
+@shared_task
+def tend_runs() -> None:
+    dispatch.tend_runs()
+
+
+@shared_task
+def prune() -> None:
+    retention.prune()

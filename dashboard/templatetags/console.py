@@ -1,0 +1,73 @@
+"""Times, durations and links as the console writes them."""
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.template.context import Context
+from django.utils import timezone
+from django.utils.html import format_html
+
+from dashboard import access
+
+register = template.Library()
+
+UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """In at most two units: "43 s", "6 min", "3 d 4 h"; a dash when it is not known."""
+    if seconds is None:
+        return "–"
+    left = int(seconds)
+    parts = []
+    for size, unit in UNITS:
+        if left >= size or (unit == "s" and not parts):
+            parts.append(f"{left // size} {unit}")
+            left %= size
+        if len(parts) == 2 or (parts and unit == "min"):
+            break
+    return " ".join(parts)
+
+
+@register.filter
+def ago(value: datetime | None) -> str:
+    """A time relative to now, with the absolute one on hover; a dash for no time."""
+    if value is None:
+        return "–"
+    seconds = (timezone.now() - value).total_seconds()
+    words = "just now" if seconds < 2 else f"{duration(seconds)} ago"
+    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), absolute(value), words)
+
+
+@register.filter
+def at(value: datetime | None) -> str:
+    """A time in full, with its zone; for pages about one thing."""
+    if value is None:
+        return "–"
+    return format_html('<time datetime="{}">{}</time>', value.isoformat(), absolute(value))
+
+
+def absolute(value: datetime) -> str:
+    return timezone.localtime(value).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+@register.filter
+def may(user: Any, action: str) -> bool:
+    """Whether to draw a button; whether it works is decided in the view."""
+    return access.may(user, action)
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: Context, **changes: Any) -> str:
+    """The current address with some parameters changed; an empty value removes one."""
+    params = context["request"].GET.copy()
+    for name in ("after", "before", "at", "first"):
+        params.pop(name, None)
+    for name, value in changes.items():
+        if value in ("", None):
+            params.pop(name, None)
+        else:
+            params[name] = value
+    return f"?{params.urlencode()}" if params else context["request"].path

@@ -1,0 +1,31 @@
+"""Every page and verb of the console; the sections list theirs in their own urls.py."""
+
+from django.urls import include, path
+
+from dashboard import views
+from dashboard.access import views as access
+from dashboard.audit import views as audit
+from dashboard.workers import views as workers
+
+urlpatterns = [
+    path("", views.overview, name="overview"),
+    path("runs/", include("dashboard.runs.urls")),
+    path("workers/", workers.list_workers, name="workers"),
+    path("audit/", audit.list_entries, name="audit"),
+    path("audit/export/", audit.export, name="export_audit"),
+    path("users/", access.list_users, name="users"),
+    path("users/<int:user_id>/role/", access.assign_role, name="assign_role"),
+    path("users/<int:user_id>/disable/", access.disable, name="disable_user"),
+    path("users/<int:user_id>/enable/", access.enable, name="enable_user"),
+    path("login/", access.login, name="login"),
+    path("login/<str:token>/", access.login_link, name="login_link"),
+    path("logout/", access.logout, name="logout"),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+    path("favicon.svg", views.favicon, name="favicon"),
+]
+
+handler400 = "dashboard.errors.bad_request"
+handler403 = "dashboard.errors.permission_denied"
+handler404 = "dashboard.errors.page_not_found"
+handler500 = "dashboard.errors.server_error"

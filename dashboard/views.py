@@ -1,0 +1,74 @@
+from collections.abc import Callable
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+from dashboard.models import Heartbeat
+from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.redis import RedisError, get_redis
+from dashboard.runs import queries as runs
+from dashboard.workers import queries as workers
+
+
+@require_safe
+def overview(request: HtmxHttpRequest) -> HttpResponse:
+    active = list(runs.list_runs("active").order_by("-id")[:5])
+    progress = runs.get_progress(active)
+    context = {
+        "runs": [(run, progress[run.pk]) for run in active],
+        "redis": workers.get_redis_state(),
+        "workers": [
+            heartbeat
+            for heartbeat in workers.list_heartbeats(Heartbeat.Kind.WORKER)
+            if not workers.is_silent(heartbeat)
+        ],
+        "live_url": request.path,
+    }
+    return render_page(request, "overview.html", context, title="Overview")
+
+
+@require_safe
+@login_not_required
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Alive: the process answers. It asks nobody else, so that a dead store does not restart the web."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+@login_not_required
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Ready: each part with its state, and 503 if any is missing."""
+    states = {"postgres": probe(ask_postgres)}
+    states["redis"] = probe(lambda: bool(get_redis().ping()))
+    for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT):
+        states[kind] = probe(lambda kind=kind: workers.has_live(kind))  # type: ignore[misc]
+    ready = all(state == "ok" for state in states.values())
+    return JsonResponse({"ready": ready, **states}, status=200 if ready else 503)
+
+
+def ask_postgres() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        return cursor.fetchone() is not None
+
+
+def probe(ask: Callable[[], bool]) -> str:
+    """`ok`, `silent` or `unreachable`; never the store's own message, which strangers may read here."""
+    try:
+        return "ok" if ask() else "silent"
+    except (DatabaseError, RedisError):
+        return "unreachable"
+
+
+@require_safe
+@login_not_required
+@cache_control(max_age=86400, public=True)
+def favicon(request: HttpRequest) -> HttpResponse:
+    """The mark, with the number that needs attention (`?n=3`) in it."""
+    number = request.GET.get("n", "0")
+    context = {"number": min(int(number), 99) if number.isascii() and number.isdigit() else 0}
+    return render(request, "favicon.svg", context, content_type="image/svg+xml")

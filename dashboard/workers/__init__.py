@@ -1,0 +1,1 @@
+"""The processes behind the console: heartbeats, queues, and the page that shows them."""

@@ -1,0 +1,22 @@
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from dashboard.models import Heartbeat
+from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.workers import queries
+from dashboard.workers.tables import HeartbeatTable
+
+Kind = Heartbeat.Kind
+
+
+@require_safe
+def list_workers(request: HtmxHttpRequest) -> HttpResponse:
+    heartbeats = queries.list_heartbeats(Kind.WORKER, Kind.BEAT, Kind.CONSUMER)
+    context = {
+        "missing": list(queries.find_missing()),
+        "table": HeartbeatTable(heartbeats),
+        "alive_count": sum(not queries.is_silent(heartbeat) for heartbeat in heartbeats),
+        "redis": queries.get_redis_state(),
+        "live_url": request.path,
+    }
+    return render_page(request, "workers/workers.html", context, title="Workers")

@@ -1,0 +1,124 @@
+// The console's only script. Every page works without it; it adds live regions, dialogs and keys.
+"use strict";
+
+// Live: one poll a page. The region asks for itself and is morphed, so that selection, focus and scroll stay.
+
+const EVERY = 5; // seconds; a region that holds something under way says data-every="1"
+const HIDDEN_FACTOR = 6; // a tab that nobody looks at asks less often
+
+function startLive(region) {
+  const state = document.getElementById("live-state");
+  let lastAnswer = new Date();
+
+  const say = (text, isStale) => {
+    state.textContent = text;
+    state.classList.toggle("stale", isStale);
+  };
+  const schedule = () => {
+    const every = Number(region.querySelector("[data-every]")?.dataset.every ?? EVERY);
+    setTimeout(tick, every * 1000 * (document.hidden ? HIDDEN_FACTOR : 1));
+  };
+  const tick = () => htmx.trigger(region, "tick");
+
+  region.addEventListener("htmx:afterRequest", (event) => {
+    if (event.target !== region) return;
+    if (event.detail.successful) {
+      lastAnswer = new Date();
+      say("live", false);
+    } else {
+      say(`stale since ${lastAnswer.toLocaleTimeString()}`, true);
+    }
+    showAttention();
+    schedule();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && new Date() - lastAnswer > EVERY * 1000) tick();
+  });
+  say("live", false);
+  schedule();
+}
+
+function showAttention() {
+  const count = document.getElementById("nav")?.dataset.attention ?? "0";
+  const icon = document.getElementById("favicon");
+  const href = icon.href.split("?")[0] + (count === "0" ? "" : `?n=${count}`);
+  if (icon.href !== href) icon.href = href;
+}
+
+// What a person has set in the page is theirs: controls, open details and chosen rows are not morphed.
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (node) =>
+  !(node instanceof Element && node.matches("input:not([type=hidden]), select, textarea"));
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+  !(name === "open" || (name === "class" && node.classList.contains("cursor")));
+
+// Dialogs: a link with data-dialog leads to a confirmation page; here it opens in place.
+
+document.addEventListener("click", (event) => {
+  const target = event.target.closest("[data-dialog], [data-close], [data-dismiss]");
+  if (!target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const dialog = document.getElementById("dialog");
+  if (target.matches("[data-dialog]")) {
+    event.preventDefault();
+    htmx.ajax("GET", target.href, { target: dialog, swap: "innerHTML ignoreTitle:true" }).then(() => {
+      dialog.showModal();
+      dialog.querySelector("[autofocus]")?.focus();
+    });
+  } else if (target.matches("[data-close]") && dialog.open) {
+    event.preventDefault();
+    dialog.close();
+  } else if (target.matches("[data-dismiss]")) {
+    target.closest(".message").remove();
+  }
+});
+
+// A form is sent once, however often its button is clicked.
+document.addEventListener("submit", (event) => {
+  if (event.target.method !== "post") return;
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "1";
+});
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+// Keys.
+
+let isGoing = false;
+
+function moveCursor(step) {
+  const rows = [...document.querySelectorAll("tbody tr")];
+  if (!rows.length) return;
+  const current = rows.findIndex((row) => row.classList.contains("cursor"));
+  const next = Math.min(Math.max(current + step, 0), rows.length - 1);
+  rows[current]?.classList.remove("cursor");
+  rows[next].classList.add("cursor");
+  rows[next].scrollIntoView({ block: "nearest" });
+}
+
+const keys = {
+  "?": () => document.getElementById("keys").showModal(),
+  "/": () => document.querySelector(".filters input, .filters select")?.focus(),
+  j: () => moveCursor(1),
+  k: () => moveCursor(-1),
+  Enter: () => document.querySelector("tr.cursor a")?.click(),
+  n: () => document.querySelector("a[rel=next]")?.click(),
+  p: () => document.querySelector("a[rel=prev]")?.click(),
+  g: () => { isGoing = true; },
+};
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest("input, select, textarea, dialog, [contenteditable]");
+  const isOnControl = event.key === "Enter" && event.target.closest("a, button");
+  if (isTyping || isOnControl || event.ctrlKey || event.metaKey || event.altKey) return;
+  const goTo = isGoing && document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
+  isGoing = false;
+  if (goTo) {
+    goTo.click();
+  } else if (Object.hasOwn(keys, event.key)) {
+    event.preventDefault();
+    keys[event.key]();
+  }
+});
+
+const region = document.getElementById("live");
+if (region?.hasAttribute("hx-get")) startLive(region);
