@@ -1,0 +1,1 @@
+"""Private Postgres and Valkey, and the supervisor behind `manage.py up`; nothing here imports Django."""

@@ -1,0 +1,53 @@
+"""Where the embedded servers listen; every process works it out from the data directory alone."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from urllib.parse import quote
+
+from dashboard.embedded.errors import EmbeddedError
+
+USER = DATABASE = "redrive"
+
+# The kernel's limit for a socket's path is 104 bytes (macOS) or 108 (Linux), its closing zero included.
+LONGEST_PATH = 100
+LONGEST_NAME = ".s.PGSQL.5432.lock"
+
+
+def database_url(data_dir: Path) -> str:
+    """The embedded Postgres, as libpq spells it."""
+    return f"postgresql://{USER}@/{DATABASE}?host={quote(str(socket_dir(data_dir)), safe='')}"
+
+
+def redis_url(data_dir: Path, *, db: int = 0) -> str:
+    """The embedded Valkey, as redis-py spells it."""
+    return f"unix://{quote(str(valkey_socket(data_dir)))}?db={db}"
+
+
+def valkey_socket(data_dir: Path) -> Path:
+    return socket_dir(data_dir) / "valkey.sock"
+
+
+def socket_dir(data_dir: Path) -> Path:
+    """`sockets` in the data directory, or a short stand-in where that path is too long for a socket."""
+    inside = data_dir.resolve() / "sockets"
+    if len(os.fsencode(inside / LONGEST_NAME)) <= LONGEST_PATH:
+        return inside
+    digest = hashlib.sha256(os.fsencode(inside)).hexdigest()[:16]
+    # Not TMPDIR: it may be long itself, and another terminal may have another one.
+    return Path("/tmp") / f"redrive-{os.geteuid()}-{digest}"  # noqa: S108
+
+
+def make_socket_dir(data_dir: Path) -> Path:
+    """Make the socket directory, or refuse one that somebody else could reach into."""
+    path = socket_dir(data_dir)
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise EmbeddedError(f"Redrive cannot make {path} for its sockets ({error.strerror}).") from None
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise EmbeddedError(f"{path} belongs to somebody else; choose a shorter path with --data.")
+    path.chmod(0o700)
+    return path

@@ -1,0 +1,118 @@
+import os
+import signal
+import socket
+import sys
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from dashboard.embedded import postgres, valkey
+from dashboard.embedded.addresses import redis_url
+from dashboard.embedded.applications import applications, manage
+from dashboard.embedded.data_dir import DataDir
+from dashboard.embedded.errors import EmbeddedError
+from dashboard.embedded.guard import Guard
+from dashboard.embedded.log import Log
+from dashboard.embedded.supervisor import StopRequested, Supervisor
+
+STORES_READY_WITHIN_SECONDS = 60.0
+# A few seconds, but a busy machine may need half a minute.
+CONSOLE_READY_WITHIN_SECONDS = 120.0
+
+
+class Command(BaseCommand):
+    help = "Run the whole console: Postgres, Valkey, web, workers and beat, until Ctrl-C."
+    # There is no database yet that a check could look at.
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=port_number, default=8000, help="where the console answers (8000)")
+        parser.add_argument("--data", type=Path, default=settings.DATA_DIR, help="where the data is (.redrive)")
+        parser.add_argument("--no-demo", action="store_true", help="start without the demo shop")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        log = Log()
+        try:
+            run(options["port"], options["data"], log)
+        except StopRequested:
+            log.say("Stopped.")
+        except EmbeddedError as error:
+            sys.exit(str(error))
+
+
+def run(port: int, path: Path, log: Log) -> None:
+    """Start everything in order, and stay until somebody asks us to stop."""
+    url = f"http://127.0.0.1:{port}"
+    data = DataDir(path)
+    data.claim(url)
+    check_port(port)
+    data.ensure_secret_key()
+    # The children work out the embedded addresses from the data directory.
+    environ = os.environ | {"REDRIVE_DATA": str(data.path), "PYTHONUNBUFFERED": "1"}
+    with Supervisor(log, Guard(data.cleaning)) as supervisor:
+        supervisor.stop_on(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        start_stores(supervisor, data.path)
+        for line in supervisor.run(manage("migrate", environ, "migrate", "--no-input")):
+            if "Applying" in line:
+                log.line("migrate", line.strip())
+        supervisor.start(*applications(port, environ))
+        link = url
+        if settings.EMBEDDED:
+            link = supervisor.run(manage("login_link", environ, "login_link", "--base-url", url))[-1]
+        wait_until_ready(supervisor, url)
+        log.print(f"Redrive is ready: {link}")
+        supervisor.wait()
+
+
+def check_port(port: int) -> None:
+    with socket.socket() as probe:
+        # As the web server does it: a connection of an earlier run that is not quite closed is no obstacle.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            reason = f"Port {port} cannot be used ({os.strerror(error.errno or 0)})"
+            raise EmbeddedError(f"{reason}; choose another one with --port.") from None
+
+
+def start_stores(supervisor: Supervisor, data_dir: Path) -> None:
+    """Start the servers that DATABASE_URL and REDIS_URL do not replace."""
+    has_own_valkey = redis_url(settings.DATA_DIR) == settings.REDIS_URL
+    stores = [*([postgres] if settings.EMBEDDED else []), *([valkey] if has_own_valkey else [])]
+    for store in stores:
+        store.prepare(data_dir)
+        supervisor.start(store.program(data_dir))
+    try:
+        supervisor.wait_until(lambda: all(s.is_ready(data_dir) for s in stores), STORES_READY_WITHIN_SECONDS)
+    except TimeoutError:
+        raise EmbeddedError("Postgres or Valkey did not start in time; the lines above say why.") from None
+
+
+def wait_until_ready(supervisor: Supervisor, url: str) -> None:
+    answers = ["nothing"]
+
+    def is_ready() -> bool:
+        try:
+            with urllib.request.urlopen(f"{url}/readyz", timeout=5):  # noqa: S310 - it is http
+                return True
+        except urllib.error.HTTPError as error:
+            answers.append(f"{error.code} {error.read(2000).decode(errors='replace').strip()}")
+        except OSError as error:
+            answers.append(str(error))
+        return False
+
+    try:
+        supervisor.wait_until(is_ready, CONSOLE_READY_WITHIN_SECONDS)
+    except TimeoutError:
+        raise EmbeddedError(f"The console does not become ready; {url}/readyz: {answers[-1]}") from None
+
+
+def port_number(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise ArgumentTypeError(f"{text!r} is not a port; write a number from 1 to 65535")
+    return int(text)
