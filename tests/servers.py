@@ -21,6 +21,14 @@ from dashboard.embedded.log import Log
 from dashboard.embedded.supervisor import Supervisor
 
 READY_WITHIN_SECONDS = 60.0
+ENVIRONMENT = {
+    "REDRIVE_SECRET_KEY": "only-for-tests-" * 4,
+    "REDRIVE_ALLOWED_HOSTS": "testserver,localhost,127.0.0.1",
+    "REDRIVE_HTTPS": "0",
+    "REDRIVE_APPS": "tests.tally",
+    # A worker that a test kills is to be missed soon.
+    "REDRIVE_RUN_LEASE_SECONDS": "2",
+}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -36,7 +44,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
         os.environ["DATABASE_URL"] = database_url(data_dir)
         os.environ["REDIS_URL"] = redis_url(data_dir)
-        os.environ["REDRIVE_SECRET_KEY"] = "only-for-tests-" * 4
+        os.environ |= ENVIRONMENT
         if not (asked.collectonly or asked.version or asked.help):
             start_servers(data_dir)
     return (yield)

@@ -15,6 +15,8 @@ def sync_roles(**_: Any) -> None:
     Only a permission that is new is granted: what an administrator took from a role stays taken.
     """
     groups = {role: Group.objects.get_or_create(name=role)[0] for role in ROLES}
+    # The database may have been emptied since this process last looked.
+    ContentType.objects.clear_cache()
     content_type = ContentType.objects.get_for_model(AuditEntry)
     known = set(Permission.objects.filter(content_type=content_type).values_list("codename", flat=True))
     for action in list_actions():

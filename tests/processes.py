@@ -1,0 +1,95 @@
+"""The console's real processes, on the test's own database and Redis number."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from django.conf import settings
+from django.db import connection
+
+from tests.wait import until
+
+ROOT = Path(__file__).resolve().parent.parent
+CELERY = ["-m", "celery", "-A", "dashboard.celery"]
+
+
+class Process:
+    """A child in a session of its own, so that it can be killed with all that it started."""
+
+    def __init__(self, *arguments: str, log: Path, **environment: str) -> None:
+        stores = {"DATABASE_URL": this_database_url(), "REDIS_URL": settings.REDIS_URL}
+        with log.open("ab") as output:
+            self.popen = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env=os.environ | stores | environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def signal_all(self, number: signal.Signals) -> None:
+        os.killpg(self.popen.pid, number)
+
+    def kill(self) -> None:
+        """kill -9, the worst that can happen to it."""
+        if self.popen.poll() is None:
+            self.signal_all(signal.SIGKILL)
+        self.popen.wait()
+
+
+def this_database_url() -> str:
+    found = connection.settings_dict
+    return f"postgresql://{found['USER']}@/{found['NAME']}?host={quote(found['HOST'], safe='')}"
+
+
+@contextmanager
+def running_worker(log: Path, *, queues: str = "runs,housekeeping", concurrency: int = 2) -> Iterator[Process]:
+    options = ["worker", "-Q", queues, "-c", str(concurrency), "--without-gossip", "--without-mingle"]
+    process = Process(*CELERY, *options, log=log)
+    try:
+        until(lambda: "ready" in log.read_text())
+        yield process
+    finally:
+        process.kill()
+
+
+@contextmanager
+def running_beat(log: Path) -> Iterator[Process]:
+    process = Process(*CELERY, "beat", log=log)
+    try:
+        yield process
+    finally:
+        process.kill()
+
+
+@contextmanager
+def running_web(log: Path, **environment: str) -> Iterator[str]:
+    """Gunicorn as `up` starts it; gives the console's address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["-k", "gthread", "--threads", "4", "-b", f"127.0.0.1:{port}", "dashboard.wsgi"]
+    process = Process("-m", "gunicorn", *options, log=log, **environment)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        until(lambda: answers(f"{url}/healthz"))
+        yield url
+    finally:
+        process.kill()
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
