@@ -83,7 +83,7 @@ LOGIN_REDIRECT_URL = "overview"
 
 # The application -----------------------------------------------------------------------------------
 
-SECTIONS: list[str] = []
+SECTIONS = ["dlq"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
