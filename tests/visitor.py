@@ -19,7 +19,9 @@ class Visitor:
     def __init__(self, console: str) -> None:
         self.console = console
         self.cookies = CookieJar()
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies), _StayHere())
+        self.opener = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(self.cookies), _StayHere()
+        )
 
     def sign_in(self, username: str, password: str) -> Self:
         assert self.post("/login/", username=username, password=password) == 302
@@ -36,7 +38,9 @@ class Visitor:
         """Send a form; gives the status, or None if the connection broke before an answer."""
         fields["csrfmiddlewaretoken"] = self.csrf_token()
         try:
-            return self.opener.open(f"{self.console}{path}", urllib.parse.urlencode(fields).encode(), timeout=30).status
+            return self.opener.open(
+                f"{self.console}{path}", urllib.parse.urlencode(fields).encode(), timeout=30
+            ).status
         except urllib.error.HTTPError as error:
             return error.code
         except (http.client.HTTPException, OSError):

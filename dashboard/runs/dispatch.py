@@ -21,7 +21,7 @@ PASS_SIZE = 200
 
 
 def dispatch(run: Run) -> None:
-    """Send a message for each lane of the run; if Redis is away or hung the run stays pending and beat does it later."""
+    """Send a message for each lane of the run; if Redis is away or hung, the run stays pending and beat sends them."""
     for lane in run.lanes.filter(is_done=False).order_by("number"):
         if not send_lane(run.pk, lane.number):
             return
@@ -37,7 +37,9 @@ def send_lane(run_id: int, number: int) -> bool:
         with producers[publisher()].acquire(block=True, timeout=1) as producer:
             run_lane.apply_async((run_id, number), producer=producer, retry=False)
     except (OperationalError, RedisError, OSError) as error:
-        logger.warning("run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error)
+        logger.warning(
+            "run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error
+        )
         return False
     Lane.objects.filter(run_id=run_id, number=number).update(dispatched_at=Now())
     return True
@@ -58,7 +60,9 @@ def tend_runs() -> None:
         states.settle(run_id)
     # A message that nobody acted on for half a lease is taken for lost; one too many does no harm.
     lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-settings.RUN_LEASE_SECONDS / 2))
-    waiting = Lane.objects.filter(lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE)
+    waiting = Lane.objects.filter(
+        lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE
+    )
     for run_id, number in waiting.order_by("run_id", "number").values_list("run_id", "number")[:PASS_SIZE]:
         if not send_lane(run_id, number):
             return

@@ -27,7 +27,11 @@ def test_a_run_finishes_and_every_item_is_done_once_and_in_order(
         run = start_tally(23, 7, 0)
         until(lambda: is_state(run, "finished"))
     assert_done_once(run)
-    assert list(run.events.order_by("id").values_list("state", flat=True)) == ["pending", "running", "finished"]
+    assert list(run.events.order_by("id").values_list("state", flat=True)) == [
+        "pending",
+        "running",
+        "finished",
+    ]
 
 
 def test_a_double_click_is_one_run() -> None:

@@ -24,7 +24,9 @@ IsState = Callable[..., bool]
 Check = Callable[[Run], None]
 
 
-def test_the_death_of_a_pool_process_inside_a_slice(tmp_path: Path, is_state: IsState, assert_done_once: Check) -> None:
+def test_the_death_of_a_pool_process_inside_a_slice(
+    tmp_path: Path, is_state: IsState, assert_done_once: Check
+) -> None:
     with running_worker(tmp_path / "worker.log"), running_beat(tmp_path / "beat.log"):
         run = start_tally(20, 20, die_at=7)
         until(lambda: is_state(run, "finished"))
