@@ -21,7 +21,7 @@ class TimeColumn(tables.Column):
 class BadgeColumn(tables.Column):
     """A state as a coloured word."""
 
-    def __init__(self, tones: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(self, tones: Mapping[Any, str], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.tones = tones
 

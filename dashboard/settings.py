@@ -51,7 +51,9 @@ def read_secret_key() -> str:
 SECRET_KEY = read_secret_key()
 DEBUG = env.boolean("REDRIVE_DEBUG", False)
 HTTPS = env.boolean("REDRIVE_HTTPS", not EMBEDDED)
-ALLOWED_HOSTS = env.words("REDRIVE_ALLOWED_HOSTS") or (["127.0.0.1", "localhost", "[::1]"] if EMBEDDED else [])
+ALLOWED_HOSTS = env.words("REDRIVE_ALLOWED_HOSTS") or (
+    ["127.0.0.1", "localhost", "[::1]"] if EMBEDDED else []
+)
 CSRF_TRUSTED_ORIGINS = env.words("REDRIVE_TRUSTED_ORIGINS")
 TRUST_PROXY = env.boolean("REDRIVE_TRUST_PROXY", False)
 if TRUST_PROXY:

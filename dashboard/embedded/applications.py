@@ -35,6 +35,8 @@ def _python(name: str, environ: Mapping[str, str], module: str, *arguments: str)
 
 
 def _celery(name: str, environ: Mapping[str, str], *arguments: str) -> Program:
+    # Celery warns of root in eight lines; whoever starts `up` as root knows.
+    environ = {**environ, "PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
     return _python(name, environ, "celery", "--app=dashboard.celery", "--quiet", *arguments)
 
 

@@ -71,7 +71,7 @@ class Child:
         with cast(IO[bytes], self._process.stdout) as stream:
             for raw in iter(lambda: stream.readline(LONGEST_LINE), b""):
                 text = raw.decode(errors="replace").rstrip()
-                if self.program.noise and self.program.noise in text:
+                if not text or (self.program.noise and self.program.noise in text):
                     continue
                 self.last_lines.append(text)
                 self._on_line(self.program.name, text)

@@ -26,11 +26,12 @@ class Guard:
         self._groups: Groups = []
         self._dismissed = False
         self._process = self._start()
-        threading.Thread(target=self._keep, name="guard", daemon=True).start()
+        self._keeper = threading.Thread(target=self._keep, name="guard", daemon=True)
+        self._keeper.start()
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
+    def _pipe(self) -> IO[bytes]:
+        return cast(IO[bytes], self._process.stdin)
 
     def tell(self, groups: Groups) -> None:
         """Replace the guardian's list; it is in the pipe, and so survives us, when this returns."""
@@ -43,7 +44,7 @@ class Guard:
         with self._lock:
             self._dismissed = True
             self._write(GOODBYE)
-        self._process.wait()
+        self._keeper.join()
 
     def _start(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -57,7 +58,7 @@ class Guard:
     def _keep(self) -> None:
         while True:
             self._process.wait()
-            with self._lock:
+            with self._lock, self._pipe:
                 if self._dismissed:
                     return
                 self._process = self._start()
@@ -67,4 +68,4 @@ class Guard:
     def _write(self, line: str) -> None:
         # It was killed this moment; `_keep` starts another one and repeats the list.
         with contextlib.suppress(BrokenPipeError):
-            cast(IO[bytes], self._process.stdin).write(f"{line}\n".encode())
+            self._pipe.write(f"{line}\n".encode())

@@ -106,8 +106,10 @@ class Supervisor:
         raise self._news.get()
 
     def stop(self) -> None:
-        """Stop applications, then stores; whoever does not stop in time is killed."""
+        """Stop applications, then stores; whoever does not stop in time is killed. Twice is once."""
         with self._lock:
+            if self._stopping.is_set():
+                return
             self._stopping.set()
             phases = self._in_stopping_order()
         for phase in phases:

@@ -32,10 +32,10 @@ class RunTable(tables.Table):
 
     def __init__(self, rows: list[Run], *, progress: dict[int, Progress], **kwargs: Any) -> None:
         super().__init__(rows, **kwargs)
-        self.progress = progress
+        self.by_run = progress
 
     def render_title(self, record: Run) -> str:
         return format_html('<span class="dim">{}</span> {}', record.pk, record.title)
 
     def context_progress(self, record: Run) -> dict[str, Any]:
-        return {"progress": self.progress[record.pk]}
+        return {"progress": self.by_run[record.pk]}

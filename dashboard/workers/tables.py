@@ -14,7 +14,9 @@ class HeartbeatTable(tables.Table):
     concurrency = tables.Column(
         accessor="facts__concurrency", verbose_name="At once", default="–", attrs={"cell": {"class": "num"}}
     )
-    pid = tables.Column(accessor="facts__pid", verbose_name="Process id", attrs={"cell": {"class": "num"}}, localize=False)
+    pid = tables.Column(
+        accessor="facts__pid", verbose_name="Process id", attrs={"cell": {"class": "num"}}, localize=False
+    )
     started_at = TimeColumn(verbose_name="Started")
     seen_at = TimeColumn(verbose_name="Last heartbeat")
 

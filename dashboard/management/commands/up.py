@@ -32,7 +32,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=port_number, default=8000, help="where the console answers (8000)")
-        parser.add_argument("--data", type=Path, default=settings.DATA_DIR, help="where the data is (.redrive)")
+        parser.add_argument(
+            "--data", type=Path, default=settings.DATA_DIR, help="where data is kept (.redrive)"
+        )
         parser.add_argument("--no-demo", action="store_true", help="start without the demo shop")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,9 +59,9 @@ def run(port: int, path: Path, log: Log) -> None:
     with Supervisor(log, Guard(data.cleaning)) as supervisor:
         supervisor.stop_on(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         start_stores(supervisor, data.path)
-        for line in supervisor.run(manage("migrate", environ, "migrate", "--no-input")):
-            if "Applying" in line:
-                log.line("migrate", line.strip())
+        output = supervisor.run(manage("migrate", environ, "migrate", "--no-input"))
+        if applied := sum("Applying" in line for line in output):
+            log.say(f"Migrations applied: {applied}.")
         supervisor.start(*applications(port, environ))
         link = url
         if settings.EMBEDDED:
