@@ -2,6 +2,9 @@ from django.db import models
 from django.db.models import Q
 
 
+KEY = ["source", "consumer", "group_id", "error_type", "category", "tier", "status"]
+
+
 class Tally(models.Model):
     """How many letters have these things in common, and when they first and last failed."""
 
@@ -17,8 +20,6 @@ class Tally(models.Model):
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
 
-    KEY = ("source", "consumer", "group_id", "error_type", "category", "tier", "status")
-
     class Meta:
         abstract = True
 
@@ -27,7 +28,7 @@ class Counter(Tally):
     """The tallies as of the last compaction; a figure is this plus the deltas since, read in one statement."""
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=Tally.KEY, name="counter_key")]
+        constraints = [models.UniqueConstraint(fields=KEY, name="counter_key")]
         indexes = [models.Index(fields=["group_id"], name="counter_group")]
 
     def __str__(self) -> str:
@@ -57,11 +58,13 @@ class FailureBucket(models.Model):
     category = models.TextField()
     number = models.BigIntegerField()
 
-    KEY = ("starts_at", "width", "source", "consumer", "group_id", "category")
-
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=KEY, name="bucket_key", condition=~Q(width="raw")),
+            models.UniqueConstraint(
+                fields=["starts_at", "width", "source", "consumer", "group_id", "category"],
+                name="bucket_key",
+                condition=~Q(width="raw"),
+            ),
         ]
         indexes = [
             models.Index(fields=["group_id", "starts_at"], name="bucket_group"),
