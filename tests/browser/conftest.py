@@ -36,7 +36,9 @@ def chromium() -> Iterator[Browser]:
     path = os.environ.get("REDRIVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
     # Longer than a live region's interval, on a busy machine.
     expect.set_options(timeout=20_000)
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright's loop makes Django think that it runs in asynchronous code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
