@@ -68,8 +68,14 @@ def page(chromium: Browser, console: str) -> Iterator[Page]:
 
 
 def is_complaint(message: ConsoleMessage) -> bool:
-    # The browser also notes answers such as 401, which tests ask for.
-    return message.type in ("error", "warning") and "Failed to load resource" not in message.text
+    # The browser and htmx also note answers such as 401, and none at all, which tests ask for.
+    asked_for = (
+        "Failed to load resource",
+        "htmx:sendError",
+        "htmx:afterRequest",
+        "Response Status Error Code",
+    )
+    return message.type in ("error", "warning") and not any(text in message.text for text in asked_for)
 
 
 def complaint(message: ConsoleMessage) -> str:
