@@ -83,7 +83,7 @@ LOGIN_REDIRECT_URL = "overview"
 
 # The application -----------------------------------------------------------------------------------
 
-SECTIONS: list[str] = []
+SECTIONS = ["breakers"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
@@ -162,6 +162,11 @@ CELERY_BEAT_SCHEDULE = {
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
 RUN_LEASE_SECONDS = env.number("REDRIVE_RUN_LEASE_SECONDS", 30, least=1, most=3600)
+
+# Breakers ------------------------------------------------------------------------------------------
+
+# Own profiles, as JSON: {"payments": {"failure_threshold": 3, "open_seconds": 60}}
+BREAKER_PROFILES = env.json_objects("REDRIVE_BREAKER_PROFILES")
 
 # Logs ----------------------------------------------------------------------------------------------
 
