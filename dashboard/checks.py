@@ -12,9 +12,7 @@ def register_checks() -> None:
     register(check_installation, Tags.security)
 
 
-def check_installation(
-    app_configs: Sequence[AppConfig] | None, **_: Any
-) -> list[CheckMessage]:
+def check_installation(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     return [] if settings.EMBEDDED else list(find_mistakes())
 
 

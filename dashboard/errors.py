@@ -25,7 +25,10 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return error_page(
-        request, 404, "There is nothing at this address", "It may have been removed, or the link is incomplete."
+        request,
+        404,
+        "There is nothing at this address",
+        "It may have been removed, or the link is incomplete.",
     )
 
 
@@ -51,5 +54,8 @@ def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
         response["Retry-After"] = "10"
         return response
     return error_page(
-        request, 500, "The console made a mistake", "It is in the log with the time of this request. Nothing else is affected."
+        request,
+        500,
+        "The console made a mistake",
+        "It is in the log with the time of this request. Nothing else is affected.",
     )

@@ -46,7 +46,9 @@ def security_headers(get_response: GetResponse) -> GetResponse:
 class LoginRequired(LoginRequiredMiddleware):
     """Every page needs a session; a live region whose session has ended sends the whole page to the login."""
 
-    def handle_no_permission(self, request: HttpRequest, view_func: object) -> HttpResponseBase:
+    def handle_no_permission(  # type: ignore[override]
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
+    ) -> HttpResponseBase:
         if not request.htmx:  # type: ignore[attr-defined]
             return super().handle_no_permission(request, view_func)
         current = urlsplit(request.headers.get("HX-Current-URL", "/"))

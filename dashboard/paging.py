@@ -3,7 +3,7 @@
 The URL carries one of
     after=CURSOR    the rows that follow this one
     before=CURSOR   the rows that precede it
-    at=CURSOR       the rows from this one on: what a live region asks for, so that a list does not move while it is read
+    at=CURSOR       the rows from this one on: a live region asks for these, so that a list stays put while read
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import BadRequest
-from django.db.models import F, Func, Model, QuerySet, Value
+from django.db.models import F, Field, Func, Model, QuerySet, Value
 from django.db.models.lookups import GreaterThan, LessThan, LessThanOrEqual
 from django.http import HttpRequest, QueryDict
 
@@ -37,10 +37,11 @@ class Page(Generic[Row]):
         return f"{MOST_NEW}+" if self.new_count > MOST_NEW else str(self.new_count)
 
 
-def get_page(queryset: QuerySet[Row], params: QueryDict, *, by: str, size: int = PAGE_SIZE) -> Page[Row]:
+def get_page(queryset: QuerySet[Row], query: QueryDict, *, by: str, size: int = PAGE_SIZE) -> Page[Row]:
     """The page that the URL asks for, of rows ordered by `by` and id, newest first."""
-    keys = Func(F(by), F("pk"), function="ROW")
+    keys = row_value(F(by), F("pk"))
     newest_first, oldest_first = (f"-{by}", "-pk"), (by, "pk")
+    params: dict[str, str] = query.dict()  # type: ignore[assignment]
     new_count = 0
     if params.get("before"):
         after_it = queryset.filter(GreaterThan(keys, read_cursor(params["before"])))
@@ -55,7 +56,9 @@ def get_page(queryset: QuerySet[Row], params: QueryDict, *, by: str, size: int =
             newer = queryset.filter(GreaterThan(keys, cursor)).order_by()
             new_count = newer[: MOST_NEW + 1].count()
     else:
-        older = queryset.filter(LessThan(keys, read_cursor(params["after"]))) if params.get("after") else queryset
+        older = (
+            queryset.filter(LessThan(keys, read_cursor(params["after"]))) if params.get("after") else queryset
+        )
         rows = list(older.order_by(*newest_first)[: size + 1])
         has_newer, has_older = bool(params.get("after")), len(rows) > size
     rows = rows[:size]
@@ -78,10 +81,17 @@ def read_cursor(text: str) -> Func:
     try:
         values: list[Any] = [datetime.fromisoformat(when), int(pk)]
     except ValueError:
-        raise BadRequest("The page's cursor (after, before or at) is damaged; start from the first page.") from None
+        raise BadRequest(
+            "The page's cursor (after, before or at) is damaged; start from the first page."
+        ) from None
     if values[0].tzinfo is None or not 0 < values[1] < 2**63:
         raise BadRequest("The page's cursor (after, before or at) is damaged; start from the first page.")
-    return Func(*(Value(value) for value in values), function="ROW")
+    return row_value(*(Value(value) for value in values))
+
+
+def row_value(*parts: F | Value) -> Func:
+    """(a, b) as Postgres compares it: one range of an index, which two conditions joined by OR are not."""
+    return Func(*parts, function="ROW", output_field=Field())
 
 
 def live_url(request: HttpRequest, page: Page[Row]) -> str:

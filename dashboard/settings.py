@@ -51,7 +51,9 @@ def read_secret_key() -> str:
 SECRET_KEY = read_secret_key()
 DEBUG = env.boolean("REDRIVE_DEBUG", False)
 HTTPS = env.boolean("REDRIVE_HTTPS", not EMBEDDED)
-ALLOWED_HOSTS = env.words("REDRIVE_ALLOWED_HOSTS") or (["127.0.0.1", "localhost", "[::1]"] if EMBEDDED else [])
+ALLOWED_HOSTS = env.words("REDRIVE_ALLOWED_HOSTS") or (
+    ["127.0.0.1", "localhost", "[::1]"] if EMBEDDED else []
+)
 CSRF_TRUSTED_ORIGINS = env.words("REDRIVE_TRUSTED_ORIGINS")
 TRUST_PROXY = env.boolean("REDRIVE_TRUST_PROXY", False)
 if TRUST_PROXY:
@@ -134,7 +136,6 @@ DJANGO_TABLES2_TEMPLATE = "table.html"
 
 TIME_ZONE = env.text("REDRIVE_TIME_ZONE", "UTC")
 LANGUAGE_CODE = "en"
-USE_THOUSAND_SEPARATOR = True
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -179,5 +180,8 @@ LOGGING = {
         "handlers": ["console"],
         "level": env.choice("REDRIVE_LOG_LEVEL", "INFO", {"DEBUG", "INFO", "WARNING", "ERROR"}),
     },
-    "loggers": {"django.server": {"handlers": ["console"], "propagate": False}},
+    # Beat's jobs are many and small; only what goes wrong with them is news.
+    "loggers": {
+        name: {"level": "WARNING"} for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace")
+    },
 }

@@ -1,6 +1,7 @@
 """The console's real processes, on the test's own database and Redis number."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,8 @@ from urllib.parse import quote
 from django.conf import settings
 from django.db import connection
 
+from dashboard.embedded import valkey
+from dashboard.embedded.addresses import redis_url, socket_dir
 from tests.wait import until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,9 +55,9 @@ def this_database_url() -> str:
 
 
 @contextmanager
-def running_worker(log: Path, *, queues: str = "runs,housekeeping", concurrency: int = 2) -> Iterator[Process]:
-    options = ["worker", "-Q", queues, "-c", str(concurrency), "--without-gossip", "--without-mingle"]
-    process = Process(*CELERY, *options, log=log)
+def running_worker(log: Path, *, queues: str = "runs,housekeeping", **environment: str) -> Iterator[Process]:
+    options = ["worker", "-Q", queues, "-c", "2", "--without-gossip", "--without-mingle"]
+    process = Process(*CELERY, *options, log=log, **environment)
     try:
         until(lambda: "ready" in log.read_text())
         yield process
@@ -63,8 +66,8 @@ def running_worker(log: Path, *, queues: str = "runs,housekeeping", concurrency:
 
 
 @contextmanager
-def running_beat(log: Path) -> Iterator[Process]:
-    process = Process(*CELERY, "beat", log=log)
+def running_beat(log: Path, **environment: str) -> Iterator[Process]:
+    process = Process(*CELERY, "beat", log=log, **environment)
     try:
         yield process
     finally:
@@ -72,12 +75,26 @@ def running_beat(log: Path) -> Iterator[Process]:
 
 
 @contextmanager
-def running_web(log: Path, **environment: str) -> Iterator[str]:
+def running_redis(directory: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A Redis of the test's own, to be stopped, killed or emptied; gives the process and its address."""
+    valkey.prepare(directory)
+    process = subprocess.Popen(valkey.program(directory).command)
+    try:
+        until(lambda: valkey.is_ready(directory))
+        yield process, redis_url(directory)
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(socket_dir(directory))
+
+
+@contextmanager
+def running_web(log: Path, *, wsgi: str = "dashboard.wsgi", **environment: str) -> Iterator[str]:
     """Gunicorn as `up` starts it; gives the console's address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    options = ["-k", "gthread", "--threads", "4", "-b", f"127.0.0.1:{port}", "dashboard.wsgi"]
+    options = ["-k", "gthread", "--threads", "4", "-b", f"127.0.0.1:{port}", wsgi]
     process = Process("-m", "gunicorn", *options, log=log, **environment)
     url = f"http://127.0.0.1:{port}"
     try:

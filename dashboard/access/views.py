@@ -1,5 +1,3 @@
-from typing import cast
-
 from django.contrib import auth, messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
@@ -37,7 +35,7 @@ def login(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render_login(request, form, status=401)
     attempt.delete()
-    sign_in(request, cast(User, form.get_user()))
+    sign_in(request, form.get_user())
     return redirect(next_page(request))
 
 

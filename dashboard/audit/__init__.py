@@ -33,9 +33,7 @@ class Entry:
 
 
 @contextmanager
-def action(
-    name: str, *, actor: Actor, subject: models.Model | str = "", reason: str = ""
-) -> Iterator[Entry]:
+def action(name: str, *, actor: Actor, subject: models.Model | str = "", reason: str = "") -> Iterator[Entry]:
     """Open a transaction for the named action and leave an entry, whatever becomes of it."""
     get_action(name)
     entry = Entry(subject)

@@ -1,5 +1,4 @@
 from datetime import date, datetime, time, timedelta
-from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -9,11 +8,15 @@ from dashboard.actions import list_actions
 from dashboard.models import AuditEntry
 
 
+def list_choices() -> list[tuple[str, str]]:
+    return [("", "any action"), *((action.name, action.name) for action in list_actions())]
+
+
 class AuditFilter(forms.Form):
     """The audit page's filters, all in the URL."""
 
     actor = forms.CharField(required=False, max_length=150, label="Who")
-    action = forms.ChoiceField(required=False, label="Did what")
+    action = forms.ChoiceField(required=False, label="Did what", choices=list_choices)
     subject = forms.CharField(required=False, max_length=200, label="To what")
     outcome = forms.ChoiceField(
         required=False, label="Outcome", choices=[("", "any outcome"), *AuditEntry.Outcome.choices]
@@ -21,16 +24,12 @@ class AuditFilter(forms.Form):
     since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, label_suffix="", **kwargs)
-        action = self.fields["action"]
-        assert isinstance(action, forms.ChoiceField)  # noqa: S101
-        action.choices = [("", "any action"), *((a.name, a.name) for a in list_actions())]
-
     def apply(self) -> QuerySet[AuditEntry]:
         """The entries that match; call it on a valid form."""
         wanted = self.cleaned_data
-        conditions = {name: wanted[name] for name in ("actor", "action", "subject", "outcome") if wanted[name]}
+        conditions = {
+            name: wanted[name] for name in ("actor", "action", "subject", "outcome") if wanted[name]
+        }
         # As instants, not as `at__date`: an index on `at` serves a range of instants.
         if wanted["since"]:
             conditions["at__gte"] = start_of_day(wanted["since"])

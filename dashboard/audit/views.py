@@ -23,7 +23,12 @@ def list_entries(request: HtmxHttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render_page(request, "audit/audit.html", {"form": form}, title="Audit", status=400)
     page = get_page(form.apply(), request.GET, by="at")
-    context = {"form": form, "page": page, "table": AuditTable(page.rows), "live_url": live_url(request, page)}
+    context = {
+        "form": form,
+        "page": page,
+        "table": AuditTable(page.rows),
+        "live_url": live_url(request, page),
+    }
     return render_page(request, "audit/audit.html", context, title="Audit")
 
 

@@ -2,7 +2,7 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """A process that says every few seconds that it lives; kept in Postgres, so that it is known while Redis is away."""
+    """A process that says every few seconds that it lives; in Postgres, so that it is known while Redis is away."""
 
     class Kind(models.TextChoices):
         WORKER = "worker"

@@ -3,6 +3,8 @@
 import logging
 from functools import cache
 
+from celery import current_app
+from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 from kombu import Connection
@@ -10,18 +12,17 @@ from kombu.exceptions import OperationalError
 from kombu.pools import producers
 
 from dashboard.models import Lane, Run
+from dashboard.redis import RedisError, get_redis
 from dashboard.runs import lanes, states
 
 logger = logging.getLogger(__name__)
 
-# A message that nobody acted on for this long is taken for lost.
-LOST_AFTER_SECONDS = 15
 # What one pass of beat looks at.
 PASS_SIZE = 200
 
 
 def dispatch(run: Run) -> None:
-    """Send a message for each lane of the run; if Redis is away or hung the run stays pending and beat does it later."""
+    """Send a message for each lane of the run; if Redis is away or hung, the run stays pending and beat sends them."""
     for lane in run.lanes.filter(is_done=False).order_by("number"):
         if not send_lane(run.pk, lane.number):
             return
@@ -29,13 +30,17 @@ def dispatch(run: Run) -> None:
 
 def send_lane(run_id: int, number: int) -> bool:
     """Send one message, in bounded time; False, and a line in the log, if Redis did not take it."""
-    from dashboard.tasks import run_lane
-
     try:
+        # A pooled connection to a server that hangs is tried and renewed several times; ours fails once.
+        get_redis().ping()
         with producers[publisher()].acquire(block=True, timeout=1) as producer:
-            run_lane.apply_async((run_id, number), producer=producer, retry=False)
-    except (OperationalError, OSError) as error:
-        logger.warning("run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error)
+            current_app.send_task(
+                "dashboard.tasks.run_lane", (run_id, number), producer=producer, retry=False
+            )
+    except (OperationalError, RedisError, OSError) as error:
+        logger.warning(
+            "run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error
+        )
         return False
     Lane.objects.filter(run_id=run_id, number=number).update(dispatched_at=Now())
     return True
@@ -44,9 +49,9 @@ def send_lane(run_id: int, number: int) -> bool:
 @cache
 def publisher() -> Connection:
     """A connection that gives up quickly: somebody is waiting for the page."""
-    from dashboard.celery import app
-
-    return app.connection_for_write(transport_options={"socket_timeout": 1, "socket_connect_timeout": 1})
+    return current_app.connection_for_write(
+        transport_options={"socket_timeout": 0.4, "socket_connect_timeout": 0.4}
+    )
 
 
 def tend_runs() -> None:
@@ -54,8 +59,11 @@ def tend_runs() -> None:
     active = Run.objects.exclude(state__in=[*Run.ENDED, Run.State.PAUSED]).order_by("id")
     for run_id in active.values_list("pk", flat=True)[:PASS_SIZE]:
         states.settle(run_id)
-    lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-LOST_AFTER_SECONDS))
-    waiting = Lane.objects.filter(lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE)
+    # A message that nobody acted on for half a lease is taken for lost; one too many does no harm.
+    lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-settings.RUN_LEASE_SECONDS / 2))
+    waiting = Lane.objects.filter(
+        lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE
+    )
     for run_id, number in waiting.order_by("run_id", "number").values_list("run_id", "number")[:PASS_SIZE]:
         if not send_lane(run_id, number):
             return

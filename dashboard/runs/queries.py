@@ -76,7 +76,9 @@ def sum_lanes(run: Run, lanes: list[Lane]) -> Progress:
     # A lane that nobody holds does nothing at the moment, however fast it was.
     rate = sum(lane.rate for lane in lanes if lane.leased_until and lane.leased_until > now)
     seconds_left = (total - done_count) / rate if rate and run.is_active and total > done_count else None
-    return Progress(total, done_count, list(draw_parts(run, counts, max(total, done_count))), rate, seconds_left)
+    return Progress(
+        total, done_count, list(draw_parts(run, counts, max(total, done_count))), rate, seconds_left
+    )
 
 
 def draw_parts(run: Run, counts: dict[str, int], total: int) -> Iterator[Part]:

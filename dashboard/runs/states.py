@@ -1,8 +1,8 @@
 """The run's state machine: every move is one conditional update with its event, or it did not happen.
 
-    pending → running → finished            pausing → paused → pending (resumed)
-    pending, running → pausing              cancelling → cancelled
-    any but the ended → cancelling          running → failed (the run itself broke)
+pending → running → finished            pausing → paused → pending (resumed)
+pending, running → pausing              cancelling → cancelled
+any but the ended → cancelling          running → failed (the run itself broke)
 """
 
 from django.db import transaction

@@ -19,6 +19,17 @@ STATE_TONES = {
 }
 
 
+class RunEventTable(tables.Table):
+    at = TimeColumn(verbose_name="When", is_absolute=True)
+    state = BadgeColumn(STATE_TONES)
+    actor = tables.Column(verbose_name="By")
+    note = tables.Column()
+
+    class Meta:
+        orderable = False
+        default = ""
+
+
 class RunTable(tables.Table):
     title = tables.Column(verbose_name="Run", linkify=("runs:run", {"run_id": tables.A("pk")}))
     state = BadgeColumn(STATE_TONES)
@@ -28,14 +39,15 @@ class RunTable(tables.Table):
 
     class Meta:
         orderable = False
+        default = "–"
         row_attrs = {"id": lambda record: f"run-{record.pk}"}
 
     def __init__(self, rows: list[Run], *, progress: dict[int, Progress], **kwargs: Any) -> None:
         super().__init__(rows, **kwargs)
-        self.progress = progress
+        self.by_run = progress
 
     def render_title(self, record: Run) -> str:
         return format_html('<span class="dim">{}</span> {}', record.pk, record.title)
 
     def context_progress(self, record: Run) -> dict[str, Any]:
-        return {"progress": self.progress[record.pk]}
+        return {"progress": self.by_run[record.pk]}

@@ -9,7 +9,7 @@ from django.db import InterfaceError, OperationalError
 
 from dashboard.models import Run
 from dashboard.runs import dispatch, lanes, states
-from dashboard.runs.kinds import MORE, get_kind
+from dashboard.runs.kinds import MORE, Step, get_kind
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ def run_lane(run_id: int, number: int) -> None:
         dispatch.send_lane(run_id, number)
 
 
-def work_for_a_turn(hold: lanes.Hold) -> lanes.Step:
+def work_for_a_turn(hold: lanes.Hold) -> Step:
     kind = get_kind(hold.run.kind)
     end_of_turn = time.monotonic() + TURN_SECONDS
     step = MORE

@@ -21,7 +21,7 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return "–"
     left = int(seconds)
-    parts = []
+    parts: list[str] = []
     for size, unit in UNITS:
         if left >= size or (unit == "s" and not parts):
             parts.append(f"{left // size} {unit}")

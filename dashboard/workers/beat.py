@@ -18,7 +18,7 @@ from dashboard.workers.heartbeats import beat as write_heartbeat
 logger = logging.getLogger(__name__)
 
 
-class Scheduler(beat.Scheduler):  # type: ignore[misc]
+class Scheduler(beat.Scheduler):
     """Says with every few ticks that it lives, and whether Redis answers."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

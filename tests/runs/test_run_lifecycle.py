@@ -1,5 +1,6 @@
 """A run from request to end, in real workers."""
 
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,25 +17,21 @@ from tests.wait import until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def is_state(run: Run, *states: str) -> bool:
-    run.refresh_from_db()
-    return run.state in states
+IsState = Callable[..., bool]
 
 
-def assert_each_item_was_done_once(run: Run) -> None:
-    marks = list(Mark.objects.filter(run_id=run.pk).order_by("id").values_list("lane", "number"))
-    lanes = list(run.lanes.order_by("number"))
-    for lane in lanes:
-        assert [number for where, number in marks if where == lane.number] == list(range(lane.total))
-        assert lane.done_count == lane.total
-
-
-def test_a_run_finishes_and_every_item_is_done_once_and_in_order(tmp_path: Path) -> None:
+def test_a_run_finishes_and_every_item_is_done_once_and_in_order(
+    tmp_path: Path, is_state: IsState, assert_done_once: Callable[[Run], None]
+) -> None:
     with running_worker(tmp_path / "worker.log"):
         run = start_tally(23, 7, 0)
         until(lambda: is_state(run, "finished"))
-    assert_each_item_was_done_once(run)
-    assert list(run.events.order_by("id").values_list("state", flat=True)) == ["pending", "running", "finished"]
+    assert_done_once(run)
+    assert list(run.events.order_by("id").values_list("state", flat=True)) == [
+        "pending",
+        "running",
+        "finished",
+    ]
 
 
 def test_a_double_click_is_one_run() -> None:
@@ -43,7 +40,7 @@ def test_a_double_click_is_one_run() -> None:
     assert Run.objects.count() == 1
 
 
-def test_a_run_pauses_keeps_its_place_and_goes_on(tmp_path: Path) -> None:
+def test_a_run_pauses_keeps_its_place_and_goes_on(tmp_path: Path, is_state: IsState) -> None:
     with running_worker(tmp_path / "worker.log"):
         run = start_tally(2000, 2000, slice=2, sleep=0.02)
         until(lambda: Mark.objects.exists())
@@ -58,7 +55,7 @@ def test_a_run_pauses_keeps_its_place_and_goes_on(tmp_path: Path) -> None:
     assert Mark.objects.count() == 2 * done
 
 
-def test_a_cancelled_run_does_nothing_more(tmp_path: Path) -> None:
+def test_a_cancelled_run_does_nothing_more(tmp_path: Path, is_state: IsState) -> None:
     with running_worker(tmp_path / "worker.log"):
         run = start_tally(5000, slice=2, sleep=0.02)
         until(lambda: Mark.objects.exists())
@@ -71,7 +68,7 @@ def test_a_cancelled_run_does_nothing_more(tmp_path: Path) -> None:
     assert Mark.objects.filter(run_id=run.pk).count() == done
 
 
-def test_a_pending_run_is_paused_at_once() -> None:
+def test_a_pending_run_is_paused_at_once(is_state: IsState) -> None:
     run = start_tally(5)
     operations.pause_run(run, actor="someone")
     assert is_state(run, "paused")
@@ -84,7 +81,7 @@ def test_a_run_that_has_ended_cannot_be_paused() -> None:
         operations.pause_run(run, actor="someone")
 
 
-def test_a_run_whose_slices_keep_failing_fails_with_the_reason(tmp_path: Path) -> None:
+def test_a_run_whose_slices_keep_failing_fails_with_the_reason(tmp_path: Path, is_state: IsState) -> None:
     with running_worker(tmp_path / "worker.log"):
         run = start_tally(5, **{"raise": True})
         until(lambda: retry_at_once(run) and is_state(run, "failed"))

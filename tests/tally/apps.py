@@ -1,3 +1,8 @@
+import os
+import signal
+from typing import Any
+
+from celery.signals import before_task_publish
 from django.apps import AppConfig
 
 
@@ -6,3 +11,12 @@ class TallyConfig(AppConfig):
 
     name = "tests.tally"
     label = "tally"
+
+    def ready(self) -> None:
+        if os.environ.get("TALLY_DIE_BEFORE_DISPATCH"):
+            before_task_publish.connect(die)
+
+
+def die(**_: Any) -> None:
+    """The transaction is committed, the message not yet sent, the answer not yet given."""
+    os.kill(os.getpid(), signal.SIGKILL)

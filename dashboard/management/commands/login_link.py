@@ -6,7 +6,9 @@ from dashboard.login_links import LinksUnavailableError, create_link
 
 
 class Command(BaseCommand):
-    help = "Print a link that signs the local administrator in once, within ten minutes (embedded console only)."
+    help = (
+        "Print a link that signs the local administrator in once, within ten minutes (embedded console only)."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--base-url", default="http://127.0.0.1:8000", help="where the console answers")

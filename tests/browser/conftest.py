@@ -1,0 +1,90 @@
+"""A real Chromium on the real console; a page that breaks its own Content-Security-Policy fails its test."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+
+from tests.processes import running_web
+
+# As root, in a container, without a screen, and without Chromium's own traffic.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PASSWORD = "a long password"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+            item.add_marker(pytest.mark.django_db(transaction=True))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = os.environ.get("REDRIVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
+    # Longer than a live region's interval, on a busy machine.
+    expect.set_options(timeout=20_000)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def console(transactional_db: None, tmp_path: Path) -> Iterator[str]:
+    """The address of a running console whose database is the test's."""
+    with running_web(tmp_path / "web.log", wsgi="tests.tally.wsgi") as address:
+        yield address
+
+
+@pytest.fixture
+def page(chromium: Browser, console: str) -> Iterator[Page]:
+    """A page of a visitor who is not signed in; any complaint of the browser fails the test."""
+    context = chromium.new_context(base_url=console, viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    complaints: list[str] = []
+    page.on(
+        "console", lambda message: complaints.append(complaint(message)) if is_complaint(message) else None
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert not complaints
+
+
+def is_complaint(message: ConsoleMessage) -> bool:
+    # The browser also notes answers such as 401, which tests ask for.
+    return message.type in ("error", "warning") and "Failed to load resource" not in message.text
+
+
+def complaint(message: ConsoleMessage) -> str:
+    return f"{message.type}: {message.text}"
+
+
+@pytest.fixture
+def sign_in_as(page: Page, make_user: Callable[..., User]) -> Callable[[str], Page]:
+    """Sign in through the login form as a new user of the role."""
+
+    def sign_in(role: str) -> Page:
+        make_user(f"some-{role}", role, PASSWORD)
+        page.goto("/login/")
+        page.get_by_label("User name").fill(f"some-{role}")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/")
+        return page
+
+    return sign_in

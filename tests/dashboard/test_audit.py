@@ -1,0 +1,105 @@
+import csv
+from io import StringIO
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.utils import timezone
+
+from dashboard import audit
+from dashboard.models import AuditEntry, Heartbeat
+from dashboard.workers.heartbeats import beat
+
+pytestmark = pytest.mark.django_db
+
+
+def act(subject: str = "run 7", *, fail: bool = False, reason: str = "") -> None:
+    with audit.action("run.pause", actor="olga", subject=subject, reason=reason):
+        beat(Heartbeat.Kind.BEAT, "here", started_at=timezone.now())
+        if fail:
+            raise RuntimeError("it broke")
+
+
+def test_an_action_leaves_an_entry() -> None:
+    act(reason="because")
+    entry = AuditEntry.objects.get()
+    assert (entry.actor, entry.action, entry.subject, entry.reason) == (
+        "olga",
+        "run.pause",
+        "run 7",
+        "because",
+    )
+    assert entry.outcome == "succeeded"
+
+
+def test_a_failed_action_is_undone_and_leaves_an_entry() -> None:
+    with pytest.raises(RuntimeError):
+        act(fail=True)
+    assert not Heartbeat.objects.exists()
+    entry = AuditEntry.objects.get()
+    assert (entry.outcome, entry.details) == ("failed", {"error": "RuntimeError: it broke"})
+
+
+def test_an_action_that_nobody_documented_is_refused() -> None:
+    with pytest.raises(KeyError), audit.action("run.explode", actor="olga"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE dashboard_auditentry SET actor = 'nobody'",
+        "DELETE FROM dashboard_auditentry",
+        "TRUNCATE dashboard_auditentry",
+    ],
+)
+def test_the_database_refuses_to_change_the_trail(statement: str) -> None:
+    act()
+    with (
+        pytest.raises(DatabaseError, match="append-only"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("query", "subjects"),
+    [
+        ("", {"run 1", "run 2"}),
+        ("?subject=run+1", {"run 1"}),
+        ("?outcome=failed", {"run 2"}),
+        ("?actor=nobody", set()),
+        ("?action=run.pause&since=2000-01-01&until=2100-01-01", {"run 1", "run 2"}),
+        ("?until=2000-01-01", set()),
+    ],
+)
+def test_the_page_filters(viewer: Client, query: str, subjects: set[str]) -> None:
+    act("run 1")
+    with pytest.raises(RuntimeError):
+        act("run 2", fail=True)
+    shown = viewer.get(f"/audit/{query}").context["page"].rows
+    assert {entry.subject for entry in shown if entry.subject.startswith("run")} == subjects
+
+
+@pytest.mark.parametrize(
+    "query", ["?since=yesterday", "?action=run.explode", "?after=nonsense", "?at=2026-01-01_1"]
+)
+def test_bad_input_gets_a_sentence(viewer: Client, query: str) -> None:
+    assert viewer.get(f"/audit/{query}").status_code == 400
+
+
+def test_the_export_holds_what_the_filter_shows_and_no_formulas(admin: Client) -> None:
+    act("=1+1")
+    act("run 2")
+    response = admin.post("/audit/export/", {"action": "run.pause"})
+    rows = list(csv.DictReader(StringIO(b"".join(response).decode())))
+    assert [row["subject"] for row in rows] == ["run 2", "'=1+1"]
+    assert AuditEntry.objects.get(action="audit.export").details == {"filters": {"action": "run.pause"}}
+
+
+def test_hostile_text_stays_text(viewer: Client) -> None:
+    act("<script>alert(1)</script>", reason="<img src=x onerror=alert(1)>")
+    page = viewer.get("/audit/").content
+    assert b"<script>alert" not in page
+    assert b"<img src=x" not in page

@@ -1,0 +1,77 @@
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from dashboard.access import may, roles
+from dashboard.actions import list_actions
+from dashboard.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_role_may_do_what_its_actions_say(make_user: Callable[..., User]) -> None:
+    for role in ("viewer", "operator", "admin"):
+        user = make_user(role=role)
+        assert {a.name for a in list_actions() if may(user, a.name)} == {
+            a.name for a in list_actions() if role in a.roles
+        }
+
+
+def test_what_was_taken_from_a_role_stays_taken(make_user: Callable[..., User]) -> None:
+    permission = Permission.objects.get(codename="run.cancel")
+    Group.objects.get(name="operator").permissions.remove(permission)
+    roles.sync_roles()
+    assert not may(make_user(role="operator"), "run.cancel")
+
+
+def test_an_admin_gives_another_role(admin: Client, make_user: Callable[..., User]) -> None:
+    vera = make_user("vera", "viewer")
+    admin.post(f"/users/{vera.pk}/role/", {"role": "operator"})
+    assert roles.get_role(vera) == "operator"
+    assert AuditEntry.objects.get(action="user.assign_role").details == {"from": "viewer", "to": "operator"}
+
+
+def test_a_role_that_does_not_exist_is_refused(admin: Client, make_user: Callable[..., User]) -> None:
+    vera = make_user("vera", "viewer")
+    response = admin.post(f"/users/{vera.pk}/role/", {"role": "king"})
+    assert response.status_code == 400
+    assert b"viewer, operator, admin" in response.content
+
+
+def test_a_disabled_user_is_signed_out_at_once(admin: Client, operator: Client) -> None:
+    someone = User.objects.get(username="some-operator")
+    admin.post(f"/users/{someone.pk}/disable/")
+    assert operator.get("/").status_code == 302
+    admin.post(f"/users/{someone.pk}/enable/")
+    assert User.objects.get(pk=someone.pk).is_active
+
+
+@pytest.mark.parametrize("change", ["disable/", "role/"])
+def test_the_last_administrator_stays(admin: Client, change: str) -> None:
+    me = User.objects.get(username="some-admin")
+    response = admin.post(f"/users/{me.pk}/{change}", {"role": "viewer"}, follow=True)
+    assert b"only administrator" in response.content
+    assert roles.list_admins() == [me]
+    assert AuditEntry.objects.filter(outcome="failed").exists()
+
+
+def test_the_command_creates_a_user(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    from io import StringIO
+
+    monkeypatch.setattr("sys.stdin", StringIO("a long password\n"))
+    call_command("create_user", "olga", role="operator")
+    assert roles.get_role(User.objects.get(username="olga")) == "operator"
+    assert Client().login(username="olga", password="a long password")
+
+
+@pytest.mark.parametrize(("name", "password"), [("olga", "short"), ("bad name", "a long password")])
+def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch, name: str, password: str) -> None:
+    from io import StringIO
+
+    monkeypatch.setattr("sys.stdin", StringIO(f"{password}\n"))
+    with pytest.raises(CommandError):
+        call_command("create_user", name)
+    assert not User.objects.exists()

@@ -1,0 +1,106 @@
+"""manage.py without Django: it makes .venv by itself, notices a changed lock, and does nothing twice.
+
+The project here is a copy of manage.py and locks that name one tiny wheel, which pip takes from a directory:
+real pip, real hashes, no network. The wheel stands in for Django and says which Python runs it.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.console import MANAGE
+
+BASE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+has_django = (
+    subprocess.run([BASE_PYTHON, "-c", "import django"], capture_output=True, check=False).returncode == 0
+)
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(
+        has_django, reason="LOUD: the system's own Python has Django, so manage.py needs no .venv"
+    ),
+]
+FAKE_DJANGO = """
+import sys
+def execute_from_command_line(argv):
+    print(f"Django {version} in {{sys.prefix}}: {{' '.join(argv[1:])}}")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    shutil.copy(MANAGE, tmp_path)
+    write_locks(tmp_path, "1.0")
+    return tmp_path
+
+
+@pytest.fixture
+def manage(project: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the project's manage.py as somebody does who has just cloned it."""
+    environ = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(project / "wheels")}
+
+    def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(BASE_PYTHON), str(project / "manage.py"), *arguments]
+        return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+    return manage
+
+
+def write_locks(project: Path, version: str) -> None:
+    """Locks that ask for this version of the wheel, and the wheel."""
+    wheel = project / "wheels" / f"django-{version}-py3-none-any.whl"
+    wheel.parent.mkdir(exist_ok=True)
+    info = f"django-{version}.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("django/core/management.py", FAKE_DJANGO.format(version=version))
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: django\nVersion: {version}\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    line = f"django=={version} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+    (project / "requirements.lock").write_text(line)
+    (project / "requirements-dev.lock").write_text(f"# and tools\n{line}")
+
+
+def test_it_makes_an_environment_once_and_again_when_the_lock_changes(
+    project: Path, manage: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    first = manage("up", "--port", "9000")
+    assert first.stdout == f"Django 1.0 in {project}/.venv: up --port 9000\n"
+    assert "Made .venv from requirements.lock." in first.stderr
+
+    assert manage("up").stderr == ""
+
+    write_locks(project, "2.0")
+    changed = manage("up")
+    assert changed.stdout == f"Django 2.0 in {project}/.venv: up\n"
+    assert "Made .venv from requirements.lock." in changed.stderr
+
+    tests = manage("test")
+    assert "Made .venv from requirements-dev.lock." in tests.stderr
+    assert manage("up").stderr == ""
+
+
+def test_an_unfinished_environment_is_made_again(
+    project: Path, manage: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    # As kill -9 in the middle of it leaves it.
+    (project / ".venv" / "bin").mkdir(parents=True)
+    (project / ".venv" / "bin" / "python").symlink_to(BASE_PYTHON)
+    assert manage("up").stdout == f"Django 1.0 in {project}/.venv: up\n"
+
+
+def test_when_pip_fails_its_own_words_are_shown(
+    project: Path, manage: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    (project / "requirements.lock").write_text("django==1.0 --hash=sha256:" + "0" * 64)
+    failed = manage("up")
+    assert failed.returncode == 1
+    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in failed.stderr
+    assert failed.stderr.endswith("Redrive could not be installed; the lines above say why.\n")
