@@ -1,9 +1,9 @@
 """What other sections and user code may import.
 
-    from breakers.api import BreakerOpen, get_breaker
+from breakers.api import BreakerOpen, get_breaker
 
-    with get_breaker("orders-api", "webhook").call() as call:
-        requests.post(url, json=event, timeout=call.timeout_seconds)
+with get_breaker("orders-api", "webhook").call() as call:
+    requests.post(url, json=event, timeout=call.timeout_seconds)
 """
 
 from collections.abc import Callable

@@ -176,4 +176,3 @@ class Breaker:
 
     def _local_now(self) -> int:
         return int((self._clock or time.time)() * 1000)
-

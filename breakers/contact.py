@@ -15,6 +15,8 @@ BUDGET_SECONDS = 0.05
 CONTACTS_PER_CALL = 2
 # After a contact that failed nobody asks for this long; then one call tries, and the others do not wait for it.
 PAUSE_SECONDS = 1.0
+# One for each thread that calls at the same moment; beyond it a call goes by its process's own breaker.
+MOST_CONNECTIONS = 1000
 
 
 class Contact:
@@ -23,7 +25,11 @@ class Contact:
     def __init__(self, url: str, *, budget_seconds: float = BUDGET_SECONDS) -> None:
         patience = budget_seconds / CONTACTS_PER_CALL
         self.redis = redis.Redis.from_url(
-            url, socket_timeout=patience, socket_connect_timeout=patience, retry=Retry(NoBackoff(), 0)
+            url,
+            socket_timeout=patience,
+            socket_connect_timeout=patience,
+            retry=Retry(NoBackoff(), 0),
+            max_connections=MOST_CONNECTIONS,
         )
         self._silent_until = 0.0
         self._lock = threading.Lock()
@@ -46,5 +52,7 @@ class Contact:
 
     def note_failure(self, error: redis.RedisError) -> None:
         if not self._silent_until:
-            logger.warning("Redis does not answer (%s): every process goes on with breakers of its own", error)
+            logger.warning(
+                "Redis does not answer (%s): every process goes on with breakers of its own", error
+            )
         self._silent_until = time.monotonic() + PAUSE_SECONDS

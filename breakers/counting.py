@@ -16,7 +16,7 @@ def make_counts(types: tuple[type[Exception], ...], ignored_statuses: tuple[int,
 
 
 def get_status(error: Exception) -> int | None:
-    """The HTTP status that an exception carries, where requests, httpx, Azure's SDK and urllib put it; None for none."""
+    """The HTTP status that an exception carries, wherever its library puts it; None if it has none."""
     holders: tuple[Any, ...] = (error, getattr(error, "response", None))
     for holder in holders:
         for attribute in ("status_code", "code", "status"):

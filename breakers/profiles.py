@@ -33,7 +33,7 @@ SHIPPED = {
         call_timeout_seconds=10,
         open_seconds=120,
         ignored_statuses=(401, 403),
-        note="Payloads are not stored while it is open. Processing goes on; those events cannot be replayed from storage.",
+        note="Payloads are not stored while it is open. Processing goes on; they cannot be replayed from storage.",
     ),
     "key-vault": Policy(
         failure_threshold=3,

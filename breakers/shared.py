@@ -50,7 +50,13 @@ class SharedBreaker:
 
     def fail(self, permit: Permit, now: int | None, error: str = "") -> None:
         scripts.fail(
-            self._execute, self.name, now, permit.generation, permit.token, *self._counting, error[:LONGEST_ERROR]
+            self._execute,
+            self.name,
+            now,
+            permit.generation,
+            permit.token,
+            *self._counting,
+            error[:LONGEST_ERROR],
         )
 
     def succeed(self, permit: Permit, now: int | None) -> None:

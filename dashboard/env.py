@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Mapping
-
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured

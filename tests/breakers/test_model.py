@@ -125,7 +125,7 @@ def test_the_scripts_do_what_the_model_does():
     run_state_machine_as_test(
         BreakerMachine,
         settings=settings(
-            max_examples=200, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=100, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
     BreakerMachine.client.close()
