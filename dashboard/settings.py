@@ -157,8 +157,14 @@ CELERY_TASK_ROUTES = {"dashboard.tasks.run_lane": {"queue": "runs"}, "*": {"queu
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BEAT_SCHEDULER = "dashboard.workers.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": f"dashboard.tasks.{name}", "schedule": seconds, "options": {"expires": seconds}}
-    for name, seconds in {"tend_runs": 5.0, "prune": 300.0}.items()
+    task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for task, seconds in {
+        "dashboard.tasks.tend_runs": 5.0,
+        "dashboard.tasks.prune": 300.0,
+        "dlq.tasks.compact": 5.0,
+        "dlq.tasks.release_items": 10.0,
+        "dlq.tasks.purge": 60.0,
+    }.items()
 }
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.

@@ -11,7 +11,7 @@ from django.db.models.expressions import RawSQL
 from dlq.json_paths import Path, contains, parse_path
 from dlq.masking import Masker
 from dlq.models import DeadLetter, LetterBody
-from dlq.models.letter import IS_OPEN
+from dlq.models.letter import IS_OPEN, LetterQuerySet
 from dlq.models.words import Category, Status, Tier
 from dlq.recording.prepare import NO_WORD
 
@@ -124,7 +124,7 @@ class LetterFilter(forms.Form):
     def looks_into_bodies(self) -> bool:
         return bool(self.wanted.keys() & {"words", "path"})
 
-    def letters(self) -> QuerySet[DeadLetter]:
+    def letters(self) -> LetterQuerySet:
         """The letters that match, but for words and payload."""
         wanted = self.wanted
         conditions = STATUSES[wanted.get("status", OPEN)]
@@ -159,7 +159,7 @@ class LetterFilter(forms.Form):
             bodies = bodies.filter(either)
         return bodies
 
-    def matching(self) -> QuerySet[DeadLetter]:
+    def matching(self) -> LetterQuerySet:
         """Exactly those that match, however long it takes to find them."""
         if not self.looks_into_bodies:
             return self.letters()
