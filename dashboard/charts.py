@@ -23,6 +23,12 @@ def draw_bars(values: Sequence[int], *, width: float, height: float, gap: float 
     for number, value in enumerate(values):
         tall = max(height * value / most, 1)
         bars.append(
-            Bar(round(number * step, 2), round(height - tall, 2), round(max(step - gap, 1), 2), round(tall, 2), value)
+            Bar(
+                round(number * step, 2),
+                round(height - tall, 2),
+                round(max(step - gap, 1), 2),
+                round(tall, 2),
+                value,
+            )
         )
     return bars

@@ -178,6 +178,12 @@ MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
 CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
 # Above this many letters the number must be typed to confirm.
 TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
+# Links from a letter to traces, logs and the like, and from a group to its runbook.
+LINKS = env.links(
+    "REDRIVE_LINKS",
+    {"trace_id", "event_id", "consumer", "event_type", "error_type", "source", "tenant", "app_version"},
+)
+RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type", "category", "source"})
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 

@@ -10,7 +10,7 @@ from dlq.models import ClassificationRule
 MUTE_FOR = {"1": "for an hour", "24": "for a day", "168": "for a week", "": "until somebody unmutes it"}
 
 
-class RuleForm(forms.ModelForm[ClassificationRule]):
+class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new classification rule; at least one condition, or it would swallow everything."""
 
     class Meta:
@@ -19,7 +19,7 @@ class RuleForm(forms.ModelForm[ClassificationRule]):
             "error_type", "http_status", "message_pattern", "consumer", "event_type",
             "category", "offers_replay", "is_security", "priority", "runbook",
         ]  # fmt: skip
-        widgets = {name: forms.TextInput for name in ("error_type", "consumer", "event_type", "runbook")}
+        widgets = dict.fromkeys(("error_type", "consumer", "event_type", "runbook"), forms.TextInput)
         labels = {
             "http_status": "HTTP status",
             "message_pattern": "Message contains",

@@ -18,7 +18,16 @@ def list_links(letter: DeadLetter) -> list[Link]:
     """The configured links for which the letter has every value; each value is quoted, so it stays one part."""
     values = {
         name: quote(str(getattr(letter, name) or ""), safe="")
-        for name in ("trace_id", "event_id", "consumer", "event_type", "error_type", "source", "tenant", "app_version")
+        for name in (
+            "trace_id",
+            "event_id",
+            "consumer",
+            "event_type",
+            "error_type",
+            "source",
+            "tenant",
+            "app_version",
+        )
     }
     return [
         Link(label, template.format(**values))

@@ -53,7 +53,11 @@ class GroupTable(tables.Table):
         return sparkline(record.sparkline, record.group.category)
 
     def render_open_count(self, record: GroupRow) -> SafeString:
-        poison = format_html(' <span class="dim">{} poison</span>', intcomma(record.poison_count)) if record.poison_count else ""
+        poison = (
+            format_html(' <span class="dim">{} poison</span>', intcomma(record.poison_count))
+            if record.poison_count
+            else ""
+        )
         return format_html("{}{}", intcomma(record.open_count), poison)
 
     def render_blocked(self, record: GroupRow) -> SafeString | str:
@@ -95,7 +99,8 @@ class LetterTable(tables.Table):
 
     def render_select(self, record: DeadLetter) -> SafeString:
         return format_html(
-            '<input type="checkbox" name="id" value="{0}" id="select-{0}" aria-label="Select letter {0}">', record.pk
+            '<input type="checkbox" name="id" value="{0}" id="select-{0}" aria-label="Select letter {0}">',
+            record.pk,
         )
 
     def render_summary(self, record: DeadLetter) -> SafeString:
@@ -116,4 +121,6 @@ class LetterTable(tables.Table):
         return status_badge(record.status, record.tier)
 
     def render_sequence_key(self, value: str) -> SafeString:
-        return format_html('<a href="{}?status=any&amp;sequence={}">{}</a>', self.letters_url, value, value[:40])
+        return format_html(
+            '<a href="{}?status=any&amp;sequence={}">{}</a>', self.letters_url, value, value[:40]
+        )

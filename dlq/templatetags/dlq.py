@@ -9,8 +9,18 @@ from dlq.models.words import Category, Status, Tier
 
 register = template.Library()
 
-STATUS_TONES = {Status.FAILED: "bad", Status.PARKED: "warn", Status.RESOLVED: "good", Status.DISCARDED: "mute"}
-STATUS_WORDS = {Status.FAILED: "Open", Status.PARKED: "Parked", Status.RESOLVED: "Resolved", Status.DISCARDED: "Discarded"}
+STATUS_TONES = {
+    Status.FAILED: "bad",
+    Status.PARKED: "warn",
+    Status.RESOLVED: "good",
+    Status.DISCARDED: "mute",
+}
+STATUS_WORDS = {
+    Status.FAILED: "Open",
+    Status.PARKED: "Parked",
+    Status.RESOLVED: "Resolved",
+    Status.DISCARDED: "Discarded",
+}
 SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 96, 20
 
 
@@ -36,17 +46,16 @@ def category_word(category: str) -> SafeString:
 def sparkline(values: list[int], tone: str = "") -> SafeString:
     """Failures by the hour, the current hour last."""
     bars = draw_bars(values, width=SPARKLINE_WIDTH, height=SPARKLINE_HEIGHT)
+    rects = format_html_join(
+        "", '<rect x="{}" y="{}" width="{}" height="{}"/>', ((b.x, b.y, b.width, b.height) for b in bars)
+    )
     return format_html(
-        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{} failures in {} hours, {} in the last">{}</svg>',
+        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
         tone,
         SPARKLINE_WIDTH,
         SPARKLINE_HEIGHT,
-        sum(values),
-        len(values),
-        values[-1] if values else 0,
-        format_html_join(
-            "", '<rect x="{}" y="{}" width="{}" height="{}"/>', ((b.x, b.y, b.width, b.height) for b in bars)
-        ),
+        f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
+        rects,
     )
 
 

@@ -52,6 +52,7 @@ def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
         "heading": title,
         "advice": ACTIONS[Category(detail.group.category)],
         "bars": draw_bars(detail.histogram, width=HISTOGRAM_WIDTH, height=HISTOGRAM_HEIGHT),
+        "peak": max(detail.histogram),
         "width": HISTOGRAM_WIDTH,
         "height": HISTOGRAM_HEIGHT,
         "samples": [masker.letter(letter) for letter in detail.samples],
@@ -102,9 +103,13 @@ def ticket(request: HttpRequest, group_id: int) -> HttpResponse:
     return redirect("dlq:group", group_id=group_id)
 
 
-def read_change(request: HttpRequest, group_id: int, form_class: type[AnyForm]) -> tuple[FailureGroup, AnyForm]:
+def read_change(
+    request: HttpRequest, group_id: int, form_class: type[AnyForm]
+) -> tuple[FailureGroup, AnyForm]:
     """The group and the valid form; a wrong one is refused with its field and the reason."""
     form = form_class(request.POST)
     if not form.is_valid():
-        raise BadRequest(" ".join(f"{name}: {' '.join(errors)}" for name, errors in form.errors.items()))
+        raise BadRequest(
+            " ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
+        )
     return get_object_or_404(FailureGroup, pk=group_id), form

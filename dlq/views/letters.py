@@ -28,7 +28,9 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
     form = LetterFilter(request.GET, user=request.user)
     facets = queries.list_facets()
     if not form.is_valid():
-        return render_page(request, "dlq/letters.html", {"form": form, "facets": facets}, title="Letters", status=400)
+        return render_page(
+            request, "dlq/letters.html", {"form": form, "facets": facets}, title="Letters", status=400
+        )
     found = queries.list_letters(form, request.GET)
     context = {
         "form": form,
@@ -120,7 +122,9 @@ def export(request: HtmxHttpRequest) -> HttpResponseBase:
     if not form.is_valid() or kind not in EXPORTS:
         raise BadRequest(f"format is {kind!r}; it can be {', '.join(EXPORTS)}. {form.errors.as_text()}")
     wanted = {name: str(value) for name, value in request.GET.items() if name in form.wanted}
-    audit.record("letter.export", actor=request.user, filter=wanted, format=kind, unmasked=form.masker.is_unmasked)
+    audit.record(
+        "letter.export", actor=request.user, filter=wanted, format=kind, unmasked=form.masker.is_unmasked
+    )
     write, content_type = EXPORTS[kind]
     headers = {"Content-Disposition": f'attachment; filename="letters.{kind}"'}
     return StreamingHttpResponse(write(form), content_type=content_type, headers=headers)

@@ -34,7 +34,11 @@ def list_rules(request: HtmxHttpRequest) -> HttpResponse:
 def add(request: HtmxHttpRequest) -> HttpResponse:
     form = RuleForm(request.POST)
     if not form.is_valid():
-        context = {"form": form, "rules": ClassificationRule.objects.all()[:500], "shipped": list_shipped_rules()}
+        context = {
+            "form": form,
+            "rules": ClassificationRule.objects.all()[:500],
+            "shipped": list_shipped_rules(),
+        }
         return render_page(request, "dlq/rules.html", context, title="Classification", status=400)
     rule = add_rule(form.save(commit=False), actor=request.user)
     messages.success(request, f"Rule {rule.pk} holds for what fails from now on.")
@@ -54,5 +58,7 @@ def apply(request: HttpRequest, rule_id: int) -> HttpResponse:
 def remove(request: HttpRequest, rule_id: int) -> HttpResponse:
     rule = get_object_or_404(ClassificationRule, pk=rule_id)
     remove_rule(rule, actor=request.user)
-    messages.success(request, "The rule is gone; letters keep their category until they are classified again.")
+    messages.success(
+        request, "The rule is gone; letters keep their category until they are classified again."
+    )
     return redirect("dlq:rules")

@@ -76,7 +76,12 @@ def erase(request: HtmxHttpRequest) -> HttpResponse:
 
 
 def confirm(
-    request: HtmxHttpRequest, verb: Verb, params: QueryDict | None = None, *, problem: str = "", status: int = 200
+    request: HtmxHttpRequest,
+    verb: Verb,
+    params: QueryDict | None = None,
+    *,
+    problem: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     """Count what the verb would touch and say what follows; after a problem, with the numbers as they are now."""
     params = request.GET if params is None else params
@@ -86,7 +91,9 @@ def confirm(
     context = {
         "verb": verb,
         "preview": found,
-        "fields": [(name, value) for name, values in params.lists() if name not in FORM_FIELDS for value in values],
+        "fields": [
+            (name, value) for name, values in params.lists() if name not in FORM_FIELDS for value in values
+        ],
         "action": reverse(f"dlq:{verb.name}"),
         "back": back_url(params),
         "reason": params.get("reason", ""),
@@ -105,7 +112,9 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
     selection = read_selection(request, params, verb, watermark=read_number(params, "watermark"))
     if with_followers:
         confirmed += read_number(params, "follower_count")
-    if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(confirmed):
+    if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(
+        confirmed
+    ):
         problem = f"To {verb.name} {confirmed:,} letters, type that number."
         return confirm(request, verb, params, problem=problem, status=422)
     try:
@@ -138,7 +147,9 @@ def describe(verb: Verb, done: Done) -> SafeString:
     return text
 
 
-def read_selection(request: HttpRequest, params: QueryDict, verb: Verb, *, watermark: int | None) -> Selection:
+def read_selection(
+    request: HttpRequest, params: QueryDict, verb: Verb, *, watermark: int | None
+) -> Selection:
     """The ticked rows, a whole group, or all that match the filter in the parameters."""
     try:
         if params.get("scope") == "group":
