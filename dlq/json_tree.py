@@ -12,6 +12,8 @@ MOST_NODES = 1_000
 MOST_CHARACTERS = 2_000
 # What stands open at first.
 OPEN_DEPTH = 3
+FOLDED = "<details><summary>{} <i>{}</i> {}</summary><ul>{}</ul></details>"
+OPENED = FOLDED.replace("<details>", "<details open>")
 
 
 class Tree:
@@ -39,8 +41,7 @@ class Tree:
         if not number:
             return format_html("{}{}", opening, closing)
         return format_html(
-            "<details{}><summary>{} <i>{}</i> {}</summary><ul>{}</ul></details>",
-            format_html(" open") if depth < OPEN_DEPTH else "",
+            OPENED if depth < OPEN_DEPTH else FOLDED,
             opening,
             number,
             closing,

@@ -10,18 +10,18 @@ MOST_LINES = 400
 
 @dataclass(frozen=True)
 class Line:
-    """`own`, `foreign` or `plain`; the line of code belongs to the frame above it."""
+    """A line and its kind, `own`, `foreign` or `outside`; the line of code belongs to the frame above it."""
 
     text: str
     kind: str
 
 
 def read_lines(stacktrace: str) -> list[Line]:
-    lines, kind = [], "plain"
+    lines, kind = [], "outside"
     for text in stacktrace.rstrip().splitlines()[-MOST_LINES:]:
         if match := FRAME.match(text):
             kind = "foreign" if FOREIGN_PATH.search(match[1]) else "own"
         elif not text.startswith("    "):
-            kind = "plain"
+            kind = "outside"
         lines.append(Line(text, kind))
     return lines

@@ -41,7 +41,7 @@ class GroupTable(tables.Table):
         return format_html(
             '<a class="what" href="{}">{}</a><span class="dim">{} · {}</span>',
             reverse("dlq:group", args=[record.group.pk]),
-            self.masker.title(record.group),
+            self.masker.heading(record.group, record.example),
             record.group.consumer,
             category_word(record.group.category),
         )
@@ -53,12 +53,13 @@ class GroupTable(tables.Table):
         return sparkline(record.sparkline, record.group.category)
 
     def render_open_count(self, record: GroupRow) -> SafeString:
-        poison = (
-            format_html(' <span class="dim">{} poison</span>', intcomma(record.poison_count))
-            if record.poison_count
-            else ""
+        if not record.poison_count:
+            return format_html("{}", intcomma(record.open_count))
+        return format_html(
+            '{} <span class="dim">{} poison</span>',
+            intcomma(record.open_count),
+            intcomma(record.poison_count),
         )
-        return format_html("{}{}", intcomma(record.open_count), poison)
 
     def render_blocked(self, record: GroupRow) -> SafeString | str:
         group = record.group

@@ -30,7 +30,7 @@ def status_badge(status: str, tier: str = "") -> SafeString:
     known = Status(status)
     badge = format_html('<span class="badge {}">{}</span>', STATUS_TONES[known], STATUS_WORDS[known])
     if tier == Tier.POISON:
-        badge += format_html(' <span class="badge poison">Poison</span>')
+        badge += format_html(' <span class="badge poison">{}</span>', Tier.POISON.label)
     return badge
 
 
@@ -38,7 +38,7 @@ def status_badge(status: str, tier: str = "") -> SafeString:
 def category_word(category: str) -> SafeString:
     """The category with its own colour; an empty one is a parked letter's."""
     if not category:
-        return format_html("")
+        return SafeString("")
     return format_html('<span class="category {}">{}</span>', category, Category(category).label.lower())
 
 

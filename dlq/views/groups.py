@@ -1,6 +1,7 @@
 from typing import TypeVar
 
 from django import forms
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -44,18 +45,20 @@ def list_groups(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
     detail = queries.get_group(group_id)
-    masker = Masker(request.user)
-    title = masker.title(detail.group)
+    masker, nobody = Masker(request.user), Masker(AnonymousUser())
+    title = masker.heading(detail.group, detail.row.example)
     context = {
         "detail": detail,
         "group": detail.group,
         "heading": title,
+        "title_without_values": masker.title(detail.group),
         "advice": ACTIONS[Category(detail.group.category)],
         "bars": draw_bars(detail.histogram, width=HISTOGRAM_WIDTH, height=HISTOGRAM_HEIGHT),
         "peak": max(detail.histogram),
         "width": HISTOGRAM_WIDTH,
         "height": HISTOGRAM_HEIGHT,
-        "samples": [masker.letter(letter) for letter in detail.samples],
+        # Masked for everybody: seeing more is an act of its own, on the letter's page.
+        "samples": [nobody.letter(letter) for letter in detail.samples],
         "elsewhere": GroupTable(detail.elsewhere, masker=masker, exclude=("versions", "assignee", "blocked")),
         "runbook": queries.find_runbook(detail),
         "mute_for": MUTE_FOR,
