@@ -113,6 +113,7 @@ function countSelected() {
   }
 }
 document.addEventListener("change", countSelected);
+document.addEventListener("htmx:afterSettle", countSelected);
 document.addEventListener("click", (event) => {
   const target = event.target.closest("[data-select-page], [data-copy], [data-dialog-form]");
   if (!target) return;
