@@ -221,3 +221,9 @@ def test_links_lead_out_with_the_letters_values(viewer: Client, settings: Settin
     page = viewer.get(f"/dead-letters/letters/{DeadLetter.objects.get().pk}/").content.decode()
     assert 'href="https://t.example/a%2Fb%20c"' in page
     assert "Tenant" not in page
+
+
+def test_the_overview_names_the_worst_groups(viewer: Client, letters: list[DeadLetter]) -> None:
+    page = viewer.get("/").content.decode()
+    assert "orders fails: KeyError" in page
+    assert "3 open letters" in page
