@@ -64,7 +64,8 @@ ORDER BY rank DESC, id DESC LIMIT %(limit)s
 
 # A title that was made under other masking rules may hold what is masked today.
 WORST = f"""
-SELECT g.id, g.consumer, CASE WHEN g.mask_key = %(mask_key)s THEN g.title ELSE g.error_type END, open_count::bigint, first_at, last_at, g.blocked_sequence_count
+SELECT g.id, g.consumer, CASE WHEN g.mask_key = %(mask_key)s THEN g.title ELSE g.error_type END,
+       open_count::bigint, first_at, last_at, g.blocked_sequence_count
 FROM ({TABBED}) AS tabbed JOIN dlq_failuregroup g USING (id)
 WHERE in_open ORDER BY open_count DESC, g.id DESC LIMIT %(limit)s
 """  # noqa: S608
