@@ -1,8 +1,11 @@
 """Strict readers of environment variables; `settings.py` is their only caller."""
 
+import json
 import os
 import re
 from collections.abc import Mapping
+from string import Formatter
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -58,6 +61,38 @@ class Env:
                 )
         return paths
 
+    def links(self, name: str, placeholders: set[str]) -> dict[str, str]:
+        """Addresses by label, as a JSON object; each may hold placeholders such as {trace_id}."""
+        try:
+            links = json.loads(self.text(name, "{}"))
+        except ValueError:
+            links = None
+        if not isinstance(links, dict) or not all(isinstance(url, str) for url in links.values()):
+            raise ImproperlyConfigured(
+                f'{name} must be a JSON object such as {{"Trace": "https://…/{{trace_id}}"}}.'
+            )
+        for url in links.values():
+            self.check_template(name, url, placeholders)
+        return links
+
+    def template_url(self, name: str, placeholders: set[str]) -> str:
+        """An address with placeholders; empty when it is unset."""
+        url = self.text(name)
+        if url:
+            self.check_template(name, url, placeholders)
+        return url
+
+    def check_template(self, name: str, url: str, placeholders: set[str]) -> None:
+        try:
+            found = {field for _, field, _, _ in Formatter().parse(url) if field is not None}
+        except ValueError:
+            found = {url}
+        if not url.startswith(("https://", "http://")) or not found <= placeholders:
+            allowed = ", ".join(f"{{{field}}}" for field in sorted(placeholders))
+            raise ImproperlyConfigured(
+                f"{name} has {url!r}; write an http(s) address that holds only {allowed}."
+            )
+
     def url(self, name: str, default: str, schemes: set[str]) -> str:
         value = self.text(name, default)
         if value.partition("://")[0] not in schemes:
@@ -65,4 +100,14 @@ class Env:
             raise ImproperlyConfigured(
                 f"{name} must begin with one of {', '.join(f'{s}://' for s in sorted(schemes))}."
             )
+        return value
+
+    def json_objects(self, name: str) -> dict[str, dict[str, Any]]:
+        """A JSON object of objects; empty when it is unset."""
+        try:
+            value = json.loads(self.text(name, "{}"))
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name} is not JSON: {error}.") from None
+        if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
+            raise ImproperlyConfigured(f'{name} must look like {{"name": {{"setting": 1}}}}.')
         return value

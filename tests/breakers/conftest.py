@@ -1,0 +1,64 @@
+import contextlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from breakers import api
+from breakers.breaker import Breaker
+from breakers.contact import Contact
+from breakers.policy import Policy
+from tests.breakers.valkey import PrivateValkey
+
+# A busy machine may keep a server waiting for longer than a call would; only tests of the budget use the real one.
+PATIENT = 10.0
+NEVER_CACHED = Policy(failure_threshold=2, open_seconds=60, cache_seconds=0)
+
+
+@pytest.fixture(autouse=True)
+def _patient_contact(monkeypatch: pytest.MonkeyPatch, settings) -> Iterator[None]:
+    """A fresh contact for every test, and no breaker of the test before."""
+    contact = Contact(settings.REDIS_URL, budget_seconds=PATIENT)
+    monkeypatch.setattr(api, "get_contact", lambda: contact)
+    api.get_breaker.cache_clear()
+    yield
+    api.get_breaker.cache_clear()
+    contact.redis.close()
+
+
+@pytest.fixture
+def valkey() -> Iterator[PrivateValkey]:
+    server = PrivateValkey()
+    yield server
+    server.close()
+
+
+def make_breaker(
+    server: PrivateValkey,
+    name: str = "api",
+    policy: Policy = NEVER_CACHED,
+    *,
+    budget_seconds: float = PATIENT,
+    **options,
+) -> Breaker:
+    """A breaker on a server of the test's own."""
+    contact = Contact(server.url, budget_seconds=budget_seconds)
+    return Breaker(name, policy, contact, counts=lambda error: True, **options)
+
+
+def fail(
+    breaker: Breaker, error: Exception | None = None, during: Callable[[], object] | None = None
+) -> None:
+    """A call through the breaker that fails; `during` happens in the middle of it."""
+    error = error or RuntimeError("no")
+    with contextlib.suppress(type(error)), breaker.call():
+        if during:
+            during()
+        raise error
+
+
+def open_breaker(name: str = "orders-api", policy: Policy = NEVER_CACHED, **options) -> Breaker:
+    """A breaker of the console's own Redis, opened by failures."""
+    breaker = api.get_breaker(name, policy, **options)
+    for _ in range(policy.failure_threshold):
+        fail(breaker, ConnectionError("refused"))
+    return breaker
