@@ -24,7 +24,8 @@ FROM generate_series(1, 500) AS n
 # Letters number first + 1 to last; 500 ^ random() is Zipf's distribution over the groups.
 LETTERS = """
 WITH numbers AS MATERIALIZED (
-    SELECT n, floor(500 ^ random())::int AS rank, random() AS luck, random() AS more_luck, floor(4 ^ random())::int AS kind
+    SELECT n, floor(500 ^ random())::int AS rank, floor(4 ^ random())::int AS kind, random() AS luck,
+           random() AS more_luck
     FROM generate_series(%(first)s::bigint + 1, %(last)s) AS n
 )
 INSERT INTO dlq_deadletter (

@@ -27,7 +27,7 @@ TRACE = "Traceback (most recent call last):\n" + "".join(
     )
 )
 TABLES = [
-    (model._meta.db_table, key, [field.column for field in model._meta.concrete_fields])
+    (model._meta.db_table, key, [str(field.column) for field in model._meta.concrete_fields])
     for model, key in ((DeadLetter, "id"), (LetterBody, "letter_id"), (Attempt, "letter_id"))
 ]
 # Far above any id that the tables give out themselves.
@@ -74,7 +74,7 @@ def failures(who: str, batch: int) -> list[Failure]:
             event_id=f"{who}-{batch}-{n}",
             event_type=f"Type{n % 40}",
             error_type=f"Error{n % 30}",
-            error_message=f"order {batch * BATCH + n} of customer 'c{n}' could not be handled: total -{n}.5 is negative",
+            error_message=f"order {batch * BATCH + n} of customer 'c{n}' was refused: total -{n}.5 is negative",
             stacktrace=f"{TRACE}Error{n % 30}: order {n}\n",
             payload={"order": {"id": n, "total": -n, "lines": [{"sku": f"s{i}", "n": i} for i in range(10)]}},
             sequence_key=f"order-{n}",
