@@ -1,6 +1,7 @@
 """A run's items: letters frozen when the run was asked for, each in at most one active run."""
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
 from dashboard.models import Lane, Run
 from dlq.models import LetterRunItem
@@ -49,3 +50,8 @@ def set_lane_totals(run: Run) -> None:
 def release_ended() -> None:
     with connection.cursor() as cursor:
         cursor.execute(RELEASE, [RELEASE_SIZE])
+
+
+def without_active(letters: LetterQuerySet) -> LetterQuerySet:
+    """Those that no active run has."""
+    return letters.filter(~Exists(LetterRunItem.objects.filter(letter=OuterRef("pk"), is_active=True)))
