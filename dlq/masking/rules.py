@@ -100,9 +100,10 @@ def replace_words(text: str, spellings: set[str]) -> str:
     """Take each spelling out, longest first, whatever its case; a short one only where it is a word of its own."""
     if not spellings:
         return text
-    escaped = (
+    patterns = (
         re.escape(spelling) if len(spelling) >= SHORT else rf"(?<!\w){re.escape(spelling)}(?!\w)"
         for spelling in sorted(spellings, key=len, reverse=True)
     )
     # With its quotes: which ones were chosen tells what is between them.
-    return re.sub(f"[\"']?(?:{'|'.join(escaped)})[\"']?", MASKED, text, flags=re.IGNORECASE)
+    quoted = "|".join(f"[\"']?{pattern}[\"']?" for pattern in patterns)
+    return re.sub(quoted, MASKED, text, flags=re.IGNORECASE)
