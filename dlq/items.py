@@ -47,6 +47,11 @@ def set_lane_totals(run: Run) -> None:
         Lane.objects.filter(pk=lane.pk).update(total=number)
 
 
+def without_active(letters: LetterQuerySet) -> LetterQuerySet:
+    """Those that no active run has."""
+    return letters.filter(~Exists(LetterRunItem.objects.filter(letter=OuterRef("pk"), is_active=True)))
+
+
 def release_ended() -> None:
     with connection.cursor() as cursor:
         cursor.execute(RELEASE, [RELEASE_SIZE])
