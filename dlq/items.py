@@ -55,8 +55,3 @@ def without_active(letters: LetterQuerySet) -> LetterQuerySet:
 def release_ended() -> None:
     with connection.cursor() as cursor:
         cursor.execute(RELEASE, [RELEASE_SIZE])
-
-
-def without_active(letters: LetterQuerySet) -> LetterQuerySet:
-    """Those that no active run has."""
-    return letters.filter(~Exists(LetterRunItem.objects.filter(letter=OuterRef("pk"), is_active=True)))
