@@ -8,10 +8,14 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
+from urllib.parse import quote
 
+import psycopg
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from psycopg.sql import SQL, Identifier
 
 READY_WITHIN_SECONDS = 60
 
@@ -19,11 +23,8 @@ READY_WITHIN_SECONDS = 60
 class Visitor:
     """Asks for pages; an answer that is none stops the benchmark."""
 
-    def __init__(self, port: int, user: User) -> None:
-        client = Client()
-        client.force_login(user)
-        cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
-        self.headers = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={cookie}", "Host": "127.0.0.1"}
+    def __init__(self, port: int, session: str) -> None:
+        self.headers = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session}", "Host": "127.0.0.1"}
         self.port = port
 
     def get(self, path: str) -> bytes:
@@ -36,9 +37,30 @@ class Visitor:
         return body
 
 
+def make_session(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def copy_database(name: str) -> str:
+    """Another database with what is there now; gives its address."""
+    found = connection.settings_dict
+    connection.close()
+    with psycopg.connect(
+        dbname="postgres", host=found["HOST"], user=found["USER"], autocommit=True
+    ) as elsewhere:
+        elsewhere.execute(
+            SQL("CREATE DATABASE {} TEMPLATE {}").format(Identifier(name), Identifier(found["NAME"]))
+        )
+    return f"postgresql://{found['USER']}@/{name}?host={quote(found['HOST'], safe='')}"
+
+
 @contextmanager
-def serving(user: User, *, settings_module: str = "dashboard.settings") -> Iterator[Visitor]:
-    """A web server with these settings; it ends with the block."""
+def serving(
+    session: str, *, settings_module: str = "dashboard.settings", database: str = ""
+) -> Iterator[Visitor]:
+    """A web server with these settings, on this database or ours; it ends with the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -55,13 +77,15 @@ def serving(user: User, *, settings_module: str = "dashboard.settings") -> Itera
             f"127.0.0.1:{port}",
             "bench.wsgi",
         ],
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": settings_module},
+        env=os.environ
+        | {"DJANGO_SETTINGS_MODULE": settings_module}
+        | ({"DATABASE_URL": database} if database else {}),
         cwd=settings.BASE_DIR,
         stderr=subprocess.DEVNULL,
     )
     try:
         wait_for(port)
-        yield Visitor(port, user)
+        yield Visitor(port, session)
     finally:
         server.terminate()
         server.wait()

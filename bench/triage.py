@@ -13,9 +13,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.http import QueryDict
 
-from bench.http import Visitor, serving
+from bench.http import Visitor, copy_database, make_session, serving
 from bench.letters import fill
-from bench.report import Bar, median_seconds, report
+from bench.report import Bar, in_turns, median_seconds, report
 from dlq.filters import LetterFilter
 from dlq.models import DeadLetter, FailureGroup
 from dlq.queries import count_letters, list_letters
@@ -74,44 +74,46 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     asked = parser.parse_args()
     user = User.objects.create_superuser("bench")
-    with serving(user) as visitor:
-        # Half of the few are open, so that there too a page has 50 rows.
-        fill(SMALL, open_share=0.5)
-        small = measure(visitor)
+    session = make_session(user)
+    # Half of the few are open, so that there too a page has 50 rows.
+    fill(SMALL, open_share=0.5)
+    with serving(session, database=copy_database("small")) as few, serving(session) as many:
+        small_pages = list_pages()
         fill(asked.rows)
-        large = measure(visitor)
-    with serving(user, settings_module="bench.admin_site.settings") as visitor:
+        pages = list_pages()
+        seconds = {
+            name: in_turns(lambda: few.get(small_pages[name]), lambda: many.get(pages[name]))  # noqa: B023
+            for name in pages
+        }
+    with serving(session, settings_module="bench.admin_site.settings") as visitor:
         admin = measure_admin(visitor)
-    ratios = {name: large[name] / small[name] for name in small}
-    vs_admin = {name: admin[name] / large[name] for name in admin}
-    for name in large:
+    ratios = {name: large / small for name, (small, large) in seconds.items()}
+    for name, (small, large) in seconds.items():
         theirs = f"admin {1000 * admin[name]:8.1f} ms" if name in admin else ""
-        print(
-            f"{name:<24} {1000 * small[name]:7.1f} ms {1000 * large[name]:7.1f} ms  x {ratios[name]:.2f}  {theirs}"
-        )
+        print(f"{name:<24} {1000 * small:7.1f} ms {1000 * large:7.1f} ms  x {ratios[name]:.2f}  {theirs}")
     bars = {
-        "vs_admin": Bar(min(vs_admin.values()), least=25),
+        "vs_admin": Bar(min(admin[name] / seconds[name][1] for name in admin), least=25),
         "vs_small_table": Bar(max(ratios.values()), most=1.5),
         "vs_bare_sql": Bar(measure_bare_sql(user), most=4),
     }
     report("triage", bars, rows=asked.rows, worst_filter=max(ratios, key=lambda name: ratios[name]))
 
 
-def measure(visitor: Visitor) -> dict[str, float]:
-    """Seconds for each page, at the median."""
-    paths = {"groups page": "/dead-letters/"}
-    paths |= {name: f"/dead-letters/letters/?{urlencode(wanted)}" for name, wanted in FILTERS.items()}
+def list_pages() -> dict[str, str]:
+    """The address of each page that is measured."""
+    pages = {"groups page": "/dead-letters/"}
+    pages |= {name: f"/dead-letters/letters/?{urlencode(wanted)}" for name, wanted in FILTERS.items()}
     group = FailureGroup.objects.only("pk").get(fingerprint="bench-1").pk
-    paths |= {
+    pages |= {
         "group": f"/dead-letters/letters/?group={group}",
         "group page": f"/dead-letters/groups/{group}/",
     }
-    paths |= {"deep page": f"/dead-letters/letters/?{urlencode({'status': 'any', 'after': deep_cursor()})}"}
-    return {name: time_page(visitor, path) for name, path in paths.items()}
+    pages |= {"deep page": f"/dead-letters/letters/?{urlencode({'status': 'any', 'after': deep_cursor()})}"}
+    return pages
 
 
-def time_page(visitor: Visitor, path: str, times: int = 15) -> float:
-    return median_seconds(lambda: visitor.get(path), times=times, warm_up=2)
+def time_page(visitor: Visitor, path: str, times: int) -> float:
+    return median_seconds(lambda: visitor.get(path), times=times, warm_up=1)
 
 
 def measure_admin(visitor: Visitor) -> dict[str, float]:
