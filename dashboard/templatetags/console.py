@@ -11,6 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard import access
+from dashboard.drawing import draw_rows
 
 register = template.Library()
 
@@ -59,7 +60,8 @@ def clock(value: datetime) -> str:
 
 
 def absolute(value: datetime) -> str:
-    return timezone.localtime(value).strftime("%Y-%m-%d %H:%M:%S %Z")
+    local = timezone.localtime(value)
+    return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname()}"
 
 
 @register.filter
@@ -84,23 +86,7 @@ def with_query(context: Context, **changes: Any) -> str:
 
 @register.simple_tag
 def table_rows(table: Any) -> SafeString:
-    """A table's rows; in Python, because headers and attributes are the same for every row and cells are many."""
-    columns = {column.name: (column.header, column.attrs["td"].as_html()) for column in table.columns}
-    return format_html_join(
-        "\n",
-        "<tr {}>{}</tr>",
-        (
-            (
-                row.attrs.as_html(),
-                format_html_join(
-                    "",
-                    '<td data-label="{}" {}>{}</td>',
-                    ((*columns[column.name], cell) for column, cell in row.items()),
-                ),
-            )
-            for row in table.rows
-        ),
-    )
+    return draw_rows(table)
 
 
 @register.simple_tag
