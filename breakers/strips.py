@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from breakers.history import Outage
-from breakers.rows import STRIP_HOURS
 
+STRIP_HOURS = 24
 WIDTH = 240
 # An outage of seconds must still be seen in a strip of a day.
 LEAST_WIDTH = 2

@@ -9,7 +9,7 @@ from breakers.forms import ReasonForm, TripForm
 from breakers.models import Breaker
 from breakers.operations import BreakerError
 from breakers.rows import Row
-from breakers.tables import BreakerTable, TransitionTable
+from breakers.tables import TransitionTable
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.paging import live_url
@@ -31,8 +31,6 @@ def list_breakers(request: HtmxHttpRequest) -> HttpResponse:
     board = queries.get_board(request.GET, search=search, state=state, first_open=int(first_open))
     context = {
         "board": board,
-        "open_table": BreakerTable(board.open_rows),
-        "other_table": BreakerTable(board.other_rows),
         "silent": queries.list_silent_readings(),
         "q": search,
         "state": state,

@@ -6,7 +6,6 @@ from django import template
 
 from breakers.history import Day
 from breakers.rows import Row
-from breakers.strips import Strip, draw_strip
 from breakers.tables import STATE_TONES
 
 register = template.Library()
@@ -25,11 +24,6 @@ def times(number: int, factor: int) -> int:
 @register.filter
 def in_ms(seconds: float) -> str:
     return f"{seconds * 1000:g} ms"
-
-
-@register.filter
-def strip(row: Row) -> Strip:
-    return draw_strip(row.outages, row.now)
 
 
 @register.filter

@@ -15,8 +15,10 @@ def test_an_open_breaker_is_shown_before_beat_has_heard_of_it(viewer: Client):
     html = viewer.get("/breakers/").content.decode()
     assert "1 breaker is not closed" in html
     assert "ConnectionError: refused" in html
-    assert "target orders" in html
     assert "probe in" in html
+    assert "2/2" in html
+    tasks.tend()
+    assert "target orders" in viewer.get("/breakers/").content.decode()
 
 
 def test_the_breaker_page(viewer: Client):
