@@ -17,6 +17,7 @@ from django.test import Client
 
 from bench.report import Bar, median_seconds, report
 from breakers import live, scripts, tasks
+from breakers.models import Breaker, Reading
 from breakers.policy import Policy
 from breakers.queries import get_board
 from dashboard.paging import PAGE_SIZE
@@ -34,15 +35,18 @@ def main() -> None:
     theirs = redis.Redis.from_url(settings.REDIS_URL, db=OTHER_DATABASE, decode_responses=True)
     make_theirs(theirs)
     make_ours(range(SMALL))
-    small_page = median_seconds(lambda: show(client))
+    small_before = median_seconds(lambda: show(client))
     make_ours(range(SMALL, LARGE))
     figures = {
         "scan": median_seconds(lambda: read_by_scan(theirs)),
         "ours": median_seconds(read_ours),
         "page_data": median_seconds(read_page_data),
-        "page_with_100": small_page,
         "page_with_10000": median_seconds(lambda: show(client)),
     }
+    # Before and after, so that a machine that got busier in between does not decide.
+    forget_ours()
+    make_ours(range(SMALL))
+    figures["page_with_100"] = (small_before + median_seconds(lambda: show(client))) / 2
     bars = {
         "vs_scan": Bar(figures["scan"] / figures["ours"], least=30),
         "vs_small": Bar(figures["page_with_10000"] / figures["page_with_100"], most=1.5),
@@ -69,6 +73,12 @@ def make_ours(numbers: Iterable[int]) -> None:
         if number % OPEN_EVERY == 0:
             scripts.fail(execute, name, None, 0, 0, 1, 0, 3_600_000, "ConnectionError: refused")
     tasks.tend()
+
+
+def forget_ours() -> None:
+    get_redis().flushdb()
+    Breaker.objects.all().delete()
+    Reading.objects.all().delete()
 
 
 def show(client: Client) -> None:

@@ -54,12 +54,12 @@ class Live:
 
 def list_open(limit: int) -> tuple[list[tuple[str, datetime]], int, int]:
     """Name and time of leaving closed of those that left it last; how many are not closed; how many there are."""
-    pipeline: Any = get_redis().pipeline(transaction=False)
-    pipeline.zrevrange(OPEN_INDEX, 0, limit - 1, withscores=True)
-    pipeline.zcard(OPEN_INDEX)
-    pipeline.zcard(SEEN_INDEX)
-    found, open_count, count = pipeline.execute()
-    return [(name, from_ms(score)) for name, score in found], open_count, count
+    execute = get_redis().execute_command
+    answer = scripts.list_open.run(execute, 2, OPEN_INDEX, SEEN_INDEX, limit)
+    found, open_count, count = json.loads(answer)
+    # Lua cannot tell an empty list from an empty object.
+    found = found or []
+    return [(name, from_ms(at)) for name, at in zip(found[::2], found[1::2], strict=True)], open_count, count
 
 
 def read(names: Sequence[str]) -> dict[str, Live]:

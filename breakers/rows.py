@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -13,6 +14,7 @@ from breakers.models import Breaker, State
 from breakers.policy import Policy
 from breakers.strips import STRIP_HOURS, Strip, draw_strip
 from dashboard.redis import RedisError
+from dashboard.templatetags.console import duration
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Row:
     def source_label(self) -> str:
         return self.breaker.source.partition("=")[0]
 
-    @property
+    @cached_property
     def state(self) -> State:
         """As it is; for one of ours that Redis does not know, closed; while Redis is away, as it last was."""
         if self.live:
@@ -53,20 +55,17 @@ class Row:
     def is_held(self) -> bool:
         return self.live is not None and self.live.is_held
 
-    @property
+    @cached_property
     def now(self) -> datetime:
         return self.live.now if self.live else timezone.now()
 
-    @property
-    def left_closed_at(self) -> datetime | None:
-        return self.live.left_closed_at if self.live else self.breaker.left_closed_at
-
-    @property
+    @cached_property
     def open_for_seconds(self) -> float | None:
         """Since it left closed, half open included; None while it is closed."""
-        return (self.now - self.left_closed_at).total_seconds() if self.left_closed_at else None
+        left_closed_at = self.live.left_closed_at if self.live else self.breaker.left_closed_at
+        return (self.now - left_closed_at).total_seconds() if left_closed_at else None
 
-    @property
+    @cached_property
     def retry_seconds(self) -> float | None:
         """Until the next probe; 0: the next call is one; None: it is not open, held with no end, or not known."""
         retry_at = self.live.retry_at if self.live else self.breaker.retry_at
@@ -75,13 +74,27 @@ class Row:
         return max((retry_at - self.now).total_seconds(), 0)
 
     @property
-    def waited_share(self) -> float:
-        """How much of the pause is over, from 0 to 1."""
-        if self.retry_seconds is None or not self.policy or not self.is_ours:
-            return 0
-        return min(max(1 - self.retry_seconds / self.policy.open_seconds, 0), 1)
+    def next_step(self) -> str:
+        """What happens next to a breaker that is not closed, in words; empty for a closed one."""
+        if self.state == State.HALF_OPEN and self.live:
+            return f"{self.live.probe_count} probe{'' if self.live.probe_count == 1 else 's'} under way"
+        if self.state != State.OPEN:
+            return ""
+        if self.retry_seconds == 0:
+            return "the next call is a probe"
+        if self.retry_seconds is not None:
+            verb = "expires in" if not self.is_ours else "held for" if self.is_held else "probe in"
+            return f"{verb} {duration(self.retry_seconds)}"
+        return "until it is reset" if self.is_ours else f"until {self.source_label} tries again"
 
     @property
+    def waited_percent(self) -> float:
+        """How much of the pause is over; 0 if it is held, or the pause is not known."""
+        if not self.retry_seconds or self.is_held or not self.policy or not self.is_ours:
+            return 0
+        return round(100 * min(max(1 - self.retry_seconds / self.policy.open_seconds, 0), 1), 1)
+
+    @cached_property
     def policy(self) -> Policy | None:
         if self.live and self.live.policy:
             return self.live.policy
@@ -89,7 +102,23 @@ class Row:
 
     @property
     def failure_count(self) -> int | None:
+        """None if nobody counts; an open breaker had as many as it takes."""
+        if self.live and self.policy and self.state == State.OPEN and not self.is_held:
+            return self.policy.failure_threshold
         return self.live.failure_count if self.live else self.breaker.failure_count
+
+    @property
+    def count_words(self) -> str:
+        """Failures of how many, or when half open successes of how many."""
+        if self.is_unknown or self.failure_count is None:
+            return "–"
+        if self.live and self.policy and self.state == State.HALF_OPEN:
+            return f"{self.live.success_count}/{self.policy.success_threshold} succeeded"
+        return (
+            f"{self.failure_count}/{self.policy.failure_threshold}"
+            if self.policy
+            else f"{self.failure_count}"
+        )
 
     @property
     def last_error(self) -> str:

@@ -55,6 +55,7 @@ class Verb(Script):
 
 
 read = Script("read")
+list_open = Script("list")
 enter = Verb("enter")
 succeed = Verb("succeed")
 fail = Verb("fail")

@@ -12,11 +12,6 @@ register = template.Library()
 
 
 @register.filter
-def percent(share: float) -> str:
-    return f"{share * 100:.1f}"
-
-
-@register.filter
 def times(number: int, factor: int) -> int:
     return number * factor
 
