@@ -1,0 +1,69 @@
+"""Folding what the triggers appended; beat does it every few seconds, and at most one process at a time."""
+
+from django.db import connection, transaction
+
+# Any number that nobody else uses for an advisory lock.
+LOCK = 0x646C71
+# Minutes older than this become hours: no page and no alert looks at them one by one.
+MINUTES_KEPT = "2 hours"
+
+# Move the deltas into the counters; a reader sees both before or both after, never a letter twice.
+FOLD_COUNTERS = """
+WITH gone AS (DELETE FROM dlq_counterdelta RETURNING *)
+INSERT INTO dlq_counter AS kept
+    (source, consumer, group_id, error_type, category, tier, status, number, first_at, last_at)
+SELECT source, consumer, group_id, error_type, category, tier, status, sum(number), min(first_at), max(last_at)
+FROM gone GROUP BY 1, 2, 3, 4, 5, 6, 7
+ON CONFLICT (source, consumer, group_id, error_type, category, tier, status) DO UPDATE SET
+    number = kept.number + excluded.number,
+    first_at = least(kept.first_at, excluded.first_at),
+    last_at = greatest(kept.last_at, excluded.last_at)
+"""
+
+# Sum the buckets of one width into the next.
+FOLD_BUCKETS = """
+WITH gone AS (
+    DELETE FROM dlq_failurebucket
+    WHERE width = %(from)s AND (%(from)s = 'raw' OR starts_at < now() - %(kept)s::interval)
+    RETURNING *
+)
+INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
+SELECT date_trunc(%(to)s, starts_at, 'UTC'), %(to)s, source, consumer, group_id, category, sum(number)
+FROM gone GROUP BY 1, 3, 4, 5, 6
+ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
+DO UPDATE SET number = kept.number + excluded.number
+"""
+
+# Count for every group the sequences that its open letters block, and the letters parked in them.
+COUNT_BLOCKED = """
+WITH heads AS (
+    SELECT DISTINCT group_id, source, consumer, sequence_key
+    FROM dlq_deadletter WHERE status = 'failed' AND sequence_key <> ''
+), parked AS (
+    SELECT source, consumer, sequence_key, count(*) AS number
+    FROM dlq_deadletter WHERE status = 'parked' GROUP BY 1, 2, 3
+), blocked AS (
+    SELECT group_id, count(*) AS sequences, coalesce(sum(parked.number), 0) AS parked
+    FROM heads LEFT JOIN parked USING (source, consumer, sequence_key) GROUP BY 1
+)
+UPDATE dlq_failuregroup g
+SET blocked_sequence_count = coalesce(blocked.sequences, 0), parked_count = coalesce(blocked.parked, 0)
+FROM dlq_failuregroup before LEFT JOIN blocked ON blocked.group_id = before.id
+WHERE g.id = before.id AND (before.blocked_sequence_count > 0 OR blocked.group_id IS NOT NULL)
+    AND (before.blocked_sequence_count, before.parked_count)
+        IS DISTINCT FROM (coalesce(blocked.sequences, 0), coalesce(blocked.parked, 0))
+"""
+
+
+def compact() -> None:
+    """Fold everything that is there; without effect if another process is at it."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+        if not cursor.fetchone()[0]:
+            return
+        cursor.execute(FOLD_COUNTERS)
+        letters_changed = cursor.rowcount > 0
+        for narrow, wide in (("raw", "minute"), ("minute", "hour")):
+            cursor.execute(FOLD_BUCKETS, {"from": narrow, "to": wide, "kept": MINUTES_KEPT})
+        if letters_changed:
+            cursor.execute(COUNT_BLOCKED)

@@ -1,0 +1,23 @@
+from dlq.models.attempt import Attempt
+from dlq.models.counters import Counter, CounterDelta, FailureBucket
+from dlq.models.facet import Facet, GroupFacet
+from dlq.models.group import FailureGroup
+from dlq.models.item import LetterRunItem
+from dlq.models.letter import DeadLetter, LetterBody
+from dlq.models.override import Override
+from dlq.models.rule import ClassificationRule
+
+__all__ = [
+    "Attempt",
+    "ClassificationRule",
+    "Counter",
+    "CounterDelta",
+    "DeadLetter",
+    "Facet",
+    "FailureBucket",
+    "FailureGroup",
+    "GroupFacet",
+    "LetterBody",
+    "LetterRunItem",
+    "Override",
+]
