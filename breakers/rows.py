@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
+from math import ceil
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -15,6 +16,8 @@ from breakers.policy import Policy
 from breakers.strips import STRIP_HOURS, Strip, draw_strip
 from dashboard.redis import RedisError
 from dashboard.templatetags.console import duration
+
+COUNT_SECONDS_BELOW_MINUTES = 60
 
 
 @dataclass(frozen=True)
@@ -74,17 +77,25 @@ class Row:
         return max((retry_at - self.now).total_seconds(), 0)
 
     @property
+    def countdown(self) -> str:
+        """The time left, to the second where somebody may be waiting for it."""
+        minutes, seconds = divmod(ceil(self.retry_seconds or 0), 60)
+        if minutes >= COUNT_SECONDS_BELOW_MINUTES:
+            return duration(self.retry_seconds)
+        return f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
+
+    @property
     def next_step(self) -> str:
         """What happens next to a breaker that is not closed, in words; empty for a closed one."""
-        if self.state == State.HALF_OPEN and self.live:
+        if self.state == State.HALF_OPEN and self.live and self.live.probe_count:
             return f"{self.live.probe_count} probe{'' if self.live.probe_count == 1 else 's'} under way"
-        if self.state != State.OPEN:
+        if self.state == State.CLOSED:
             return ""
-        if self.retry_seconds == 0:
+        if self.retry_seconds == 0 or self.state == State.HALF_OPEN:
             return "the next call is a probe"
         if self.retry_seconds is not None:
             verb = "expires in" if not self.is_ours else "held for" if self.is_held else "probe in"
-            return f"{verb} {duration(self.retry_seconds)}"
+            return f"{verb} {self.countdown}"
         return "until it is reset" if self.is_ours else f"until {self.source_label} tries again"
 
     @property

@@ -95,7 +95,7 @@ def test_with_an_end_it_lets_a_probe_through_afterwards(operator: Client):
     with get_breaker("orders-api", NEVER_CACHED, clock=lambda: later).call():
         pass
     entries = get_redis().xrange("{redrive:breakers}:transitions")
-    assert [fields["cause"] for _, fields in entries] == ["tripped", "hold ended", "probes succeeded"]
+    assert [fields["cause"] for _, fields in entries] == ["tripped", "hold over", "probes succeeded"]
 
 
 def test_an_end_that_has_come_ends_the_trip(operator: Client):
