@@ -1,12 +1,14 @@
 """Times, durations and links as the console writes them."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from django import template
 from django.template.context import Context
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from dashboard import access
 
@@ -78,3 +80,30 @@ def with_query(context: Context, **changes: Any) -> str:
         else:
             params[name] = value
     return f"?{params.urlencode()}" if params else context["request"].path
+
+
+@register.simple_tag
+def table_rows(table: Any) -> SafeString:
+    """A table's rows; in Python, because headers and attributes are the same for every row and cells are many."""
+    columns = {column.name: (column.header, column.attrs["td"].as_html()) for column in table.columns}
+    return format_html_join(
+        "\n",
+        "<tr {}>{}</tr>",
+        (
+            (
+                row.attrs.as_html(),
+                format_html_join(
+                    "",
+                    '<td data-label="{}" {}>{}</td>',
+                    ((*columns[column.name], cell) for column, cell in row.items()),
+                ),
+            )
+            for row in table.rows
+        ),
+    )
+
+
+@register.simple_tag
+def options(values: Iterable[str]) -> SafeString:
+    """The suggestions of a list that may be long."""
+    return format_html_join("", "<option>{}</option>", ((value,) for value in values))
