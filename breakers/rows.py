@@ -18,6 +18,7 @@ from dashboard.redis import RedisError
 from dashboard.templatetags.console import duration
 
 COUNT_SECONDS_BELOW_MINUTES = 60
+LIST_ERROR_LENGTH = 90
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,11 @@ class Row:
         return "until it is reset" if self.is_ours else f"until {self.source_label} tries again"
 
     @property
-    def waited_percent(self) -> float:
-        """How much of the pause is over; 0 if it is held, or the pause is not known."""
+    def waited_percent(self) -> str:
+        """How much of the pause is over, as a width is written; empty if it is held, or the pause is not known."""
         if not self.retry_seconds or self.is_held or not self.policy or not self.is_ours:
-            return 0
-        return round(100 * min(max(1 - self.retry_seconds / self.policy.open_seconds, 0), 1), 1)
+            return ""
+        return f"{100 * min(max(1 - self.retry_seconds / self.policy.open_seconds, 0), 1):.1f}"
 
     @cached_property
     def policy(self) -> Policy | None:
@@ -134,6 +135,12 @@ class Row:
     @property
     def last_error(self) -> str:
         return self.live.last_error if self.live else self.breaker.last_error
+
+    @property
+    def short_error(self) -> str:
+        """For a list; the whole text is on the breaker's own page."""
+        text = self.last_error
+        return text if len(text) <= LIST_ERROR_LENGTH else f"{text[:LIST_ERROR_LENGTH]}…"
 
     @property
     def strip(self) -> Strip:
