@@ -21,7 +21,7 @@ AWAY = "It is on record. Redis does not answer; it takes effect as soon as Redis
 
 @require_safe
 def list_breakers(request: HtmxHttpRequest) -> HttpResponse:
-    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\0", "")
+    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     state = request.GET.get("state", "")
     if state not in STATES:
         raise BadRequest(f"state is {state!r}; it can be open, closed or empty.")

@@ -83,7 +83,7 @@ def test_nonsense_is_refused_with_a_sentence(operator: Client, wrong: dict):
     assert not Trip.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["", "no-such-breaker", "nul\0", "x" * 1000])
+@pytest.mark.parametrize("name", ["", "no-such-breaker", "x" * 1000])
 def test_a_breaker_that_nobody_knows_is_not_found(operator: Client, name: str):
     assert operator.post("/breakers/breaker/trip/", FIELDS | {"name": name}).status_code == 404
 
