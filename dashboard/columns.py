@@ -8,14 +8,18 @@ import django_tables2 as tables
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 
-from dashboard.templatetags.console import ago
+from dashboard.templatetags.console import ago, at
 
 
 class TimeColumn(tables.Column):
-    """A time as "2 min ago", absolute on hover."""
+    """A time as "2 min ago" with the whole of it on hover, or, on a page about one thing, in full."""
+
+    def __init__(self, *, is_absolute: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.is_absolute = is_absolute
 
     def render(self, value: datetime) -> str:
-        return ago(value)
+        return at(value) if self.is_absolute else ago(value)
 
 
 class BadgeColumn(tables.Column):

@@ -136,7 +136,6 @@ DJANGO_TABLES2_TEMPLATE = "table.html"
 
 TIME_ZONE = env.text("REDRIVE_TIME_ZONE", "UTC")
 LANGUAGE_CODE = "en"
-USE_THOUSAND_SEPARATOR = True
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -176,5 +175,8 @@ LOGGING = {
         "handlers": ["console"],
         "level": env.choice("REDRIVE_LOG_LEVEL", "INFO", {"DEBUG", "INFO", "WARNING", "ERROR"}),
     },
-    "loggers": {"django.server": {"handlers": ["console"], "propagate": False}},
+    # Beat's jobs are many and small; only what goes wrong with them is news.
+    "loggers": {
+        name: {"level": "WARNING"} for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace")
+    },
 }

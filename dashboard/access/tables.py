@@ -19,6 +19,7 @@ class UserTable(tables.Table):
 
     class Meta:
         orderable = False
+        default = "–"
         row_attrs = {"id": lambda record: f"user-{record.pk}"}
 
     def render_state(self, record: User) -> str:

@@ -20,6 +20,7 @@ class AuditTable(tables.Table):
 
     class Meta:
         orderable = False
+        default = "–"
         row_attrs = {"id": lambda record: f"entry-{record.pk}"}
 
     def context_details(self, record: AuditEntry) -> dict[str, Any]:

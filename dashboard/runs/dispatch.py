@@ -3,6 +3,7 @@
 import logging
 from functools import cache
 
+from celery import current_app
 from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -29,13 +30,13 @@ def dispatch(run: Run) -> None:
 
 def send_lane(run_id: int, number: int) -> bool:
     """Send one message, in bounded time; False, and a line in the log, if Redis did not take it."""
-    from dashboard.tasks import run_lane
-
     try:
         # A pooled connection to a server that hangs is tried and renewed several times; ours fails once.
         get_redis().ping()
         with producers[publisher()].acquire(block=True, timeout=1) as producer:
-            run_lane.apply_async((run_id, number), producer=producer, retry=False)
+            current_app.send_task(
+                "dashboard.tasks.run_lane", (run_id, number), producer=producer, retry=False
+            )
     except (OperationalError, RedisError, OSError) as error:
         logger.warning(
             "run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error
@@ -48,9 +49,9 @@ def send_lane(run_id: int, number: int) -> bool:
 @cache
 def publisher() -> Connection:
     """A connection that gives up quickly: somebody is waiting for the page."""
-    from dashboard.celery import app
-
-    return app.connection_for_write(transport_options={"socket_timeout": 0.4, "socket_connect_timeout": 0.4})
+    return current_app.connection_for_write(
+        transport_options={"socket_timeout": 0.4, "socket_connect_timeout": 0.4}
+    )
 
 
 def tend_runs() -> None:

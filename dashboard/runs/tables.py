@@ -19,6 +19,17 @@ STATE_TONES = {
 }
 
 
+class RunEventTable(tables.Table):
+    at = TimeColumn(verbose_name="When", is_absolute=True)
+    state = BadgeColumn(STATE_TONES)
+    actor = tables.Column(verbose_name="By")
+    note = tables.Column()
+
+    class Meta:
+        orderable = False
+        default = ""
+
+
 class RunTable(tables.Table):
     title = tables.Column(verbose_name="Run", linkify=("runs:run", {"run_id": tables.A("pk")}))
     state = BadgeColumn(STATE_TONES)
@@ -28,6 +39,7 @@ class RunTable(tables.Table):
 
     class Meta:
         orderable = False
+        default = "–"
         row_attrs = {"id": lambda record: f"run-{record.pk}"}
 
     def __init__(self, rows: list[Run], *, progress: dict[int, Progress], **kwargs: Any) -> None:

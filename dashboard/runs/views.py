@@ -12,7 +12,7 @@ from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.paging import get_page, live_url
 from dashboard.runs import operations, queries
 from dashboard.runs.states import RunStateError
-from dashboard.runs.tables import RunTable
+from dashboard.runs.tables import RunEventTable, RunTable
 
 # The newest entries of a run's log that its page shows.
 LOG_SIZE = 50
@@ -41,7 +41,7 @@ def show_run(request: HtmxHttpRequest, run_id: int) -> HttpResponse:
     context = {
         "run": run,
         "progress": queries.get_progress([run])[run.pk],
-        "events": run.events.order_by("-id")[:LOG_SIZE],
+        "table": RunEventTable(run.events.order_by("-id")[:LOG_SIZE]),
         "live_url": request.path,
     }
     return render_page(request, "runs/run.html", context, title=f"Run {run.pk}")

@@ -10,9 +10,9 @@ class HeartbeatTable(tables.Table):
     name = tables.Column(verbose_name="Process", attrs={"td": {"class": "mono"}})
     kind = tables.Column()
     state = tables.Column(empty_values=())
-    queues = tables.Column(accessor="facts__queues", default="–")
+    queues = tables.Column(accessor="facts__queues")
     concurrency = tables.Column(
-        accessor="facts__concurrency", verbose_name="At once", default="–", attrs={"cell": {"class": "num"}}
+        accessor="facts__concurrency", verbose_name="At once", attrs={"cell": {"class": "num"}}
     )
     pid = tables.Column(
         accessor="facts__pid", verbose_name="Process id", attrs={"cell": {"class": "num"}}, localize=False
@@ -22,6 +22,7 @@ class HeartbeatTable(tables.Table):
 
     class Meta:
         orderable = False
+        default = "–"
         row_attrs = {"id": lambda record: f"process-{record.pk}"}
 
     def render_state(self, record: Heartbeat) -> str:

@@ -1,0 +1,95 @@
+import shutil
+import signal
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from dashboard.embedded import postgres
+from dashboard.embedded.addresses import database_url, socket_dir
+from dashboard.models import Heartbeat
+from dashboard.redis import get_redis
+from dashboard.workers.heartbeats import beat
+from tests.processes import running_redis, running_web
+from tests.visitor import Visitor
+from tests.wait import until
+
+
+@pytest.fixture
+def _alive(db: None) -> None:
+    for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT, Heartbeat.Kind.REDIS):
+        beat(kind, "here", started_at=timezone.now())
+
+
+def test_alive_asks_nobody(client: Client) -> None:
+    """No `db` fixture: a query would fail the test."""
+    assert client.get("/healthz").status_code == 200
+
+
+@pytest.mark.django_db
+def test_not_ready_without_worker_and_beat(client: Client) -> None:
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    expected = {"ready": False, "postgres": "ok", "redis": "ok", "worker": "silent", "beat": "silent"}
+    assert response.json() == expected
+
+
+@pytest.mark.usefixtures("_alive")
+def test_ready(client: Client) -> None:
+    assert client.get("/readyz").json()["ready"] is True
+
+
+@pytest.mark.usefixtures("_alive")
+def test_a_process_that_was_silent_for_long_is_missing(client: Client) -> None:
+    Heartbeat.objects.filter(kind="worker").update(seen_at=timezone.now() - timedelta(minutes=1))
+    assert client.get("/readyz").json()["worker"] == "silent"
+
+
+@pytest.mark.usefixtures("_alive")
+def test_every_page_survives_a_redis_that_hangs(admin: Client, settings: Settings, tmp_path: Path) -> None:
+    with running_redis(tmp_path) as (redis, address):
+        settings.REDIS_URL = address
+        get_redis.cache_clear()
+        try:
+            assert b"unknown" not in admin.get("/").content
+            redis.send_signal(signal.SIGSTOP)
+            for path in ("/", "/runs/", "/audit/", "/users/"):
+                assert admin.get(path).status_code == 200
+            page = admin.get("/workers/").content.decode()
+            assert "Redis does not answer" in page
+            assert "It last answered" in page
+            assert admin.get("/readyz").json()["redis"] == "unreachable"
+        finally:
+            get_redis.cache_clear()
+
+
+def test_without_postgres_the_page_says_so(transactional_db: None, tmp_path: Path) -> None:
+    """A Postgres of its own, so that it can be taken away."""
+    postgres.prepare(tmp_path, durable=False)
+    server = subprocess.Popen(
+        postgres.program(tmp_path, durable=False).launch_command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert server.stdin is not None
+    server.stdin.write(b"\n")
+    server.stdin.flush()
+    try:
+        until(lambda: postgres.is_ready(tmp_path))
+        with running_web(tmp_path / "web.log", DATABASE_URL=database_url(tmp_path)) as console:
+            server.send_signal(signal.SIGQUIT)
+            server.wait()
+            status, page = Visitor(console).get("/login/some-token/")
+            assert (status, "Postgres does not answer" in page) == (503, True)
+            assert Visitor(console).get("/healthz")[0] == 200
+            assert Visitor(console).get("/readyz")[0] == 503
+    finally:
+        server.kill()
+        server.stdin.close()
+        server.wait()
+        shutil.rmtree(socket_dir(tmp_path), ignore_errors=True)

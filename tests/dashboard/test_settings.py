@@ -1,0 +1,77 @@
+"""The environment is read strictly: a wrong value names itself and stops the start."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PRODUCTION = {
+    "DATABASE_URL": "postgresql://redrive:secret@db.example/redrive",
+    "REDIS_URL": "rediss://default:secret@redis.example:6379/0",
+    "REDRIVE_SECRET_KEY": "0123456789abcdef" * 4,
+    "REDRIVE_ALLOWED_HOSTS": "redrive.example",
+}
+
+
+def check(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    """Run Django's checks in a process of its own, in production but for the changes."""
+    keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "manage.py", "check", *arguments],
+        env=keep | PRODUCTION | changes,
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("REDRIVE_DEBUG", "maybe", "REDRIVE_DEBUG is 'maybe'; write 1 or 0."),
+        ("REDRIVE_SESSION_HOURS", "-1", "REDRIVE_SESSION_HOURS is '-1'; write a whole number from 1 to 720."),
+        ("REDRIVE_ENVIRONMENT_COLOUR", "pink", "write one of amber, blue, green, grey, red"),
+        ("REDRIVE_SECRET_KEY", "", "REDRIVE_SECRET_KEY is not set"),
+        (
+            "REDIS_URL",
+            "http://redis.example",
+            "REDIS_URL must begin with one of redis://, rediss://, unix://.",
+        ),
+        ("DATABASE_URL", "mysql://db.example/x", "DATABASE_URL must begin with one of"),
+        (
+            "DATABASE_URL",
+            "postgresql://db.example/x?no_such=1",
+            "DATABASE_URL is not a valid postgresql:// address",
+        ),
+    ],
+)
+def test_a_wrong_value_stops_the_start(name: str, value: str, sentence: str) -> None:
+    done = check(**{name: value})
+    assert done.returncode != 0
+    assert sentence in done.stderr
+    assert "secret@" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code"),
+    [
+        ("REDRIVE_ALLOWED_HOSTS", "", "redrive.E001"),
+        ("REDRIVE_ALLOWED_HOSTS", "*", "redrive.E002"),
+        ("REDRIVE_SECRET_KEY", "short", "redrive.E003"),
+        ("REDRIVE_DEBUG", "1", "redrive.E004"),
+        ("REDRIVE_HTTPS", "0", "redrive.W001"),
+        ("REDIS_URL", "redis://redis.example:6379/0", "redrive.W002"),
+    ],
+)
+def test_a_misconfiguration_is_named_with_a_hint(name: str, value: str, code: str) -> None:
+    done = check("--fail-level", "WARNING", **{name: value})
+    assert done.returncode != 0
+    assert code in done.stderr
+    assert "HINT" in done.stderr
+
+
+def test_production_as_documented_has_nothing_to_complain_about() -> None:
+    done = check("--deploy", "--fail-level", "WARNING", REDRIVE_HSTS_SECONDS="31536000")
+    assert done.returncode == 0, done.stderr
