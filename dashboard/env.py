@@ -1,12 +1,14 @@
 """Strict readers of environment variables; `settings.py` is their only caller."""
 
 import os
+import re
 from collections.abc import Mapping
 
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off"}
+JSON_PATH = re.compile(r"^\$(?:\.[\w-]+|\[\*\])+$")
 
 
 class Env:
@@ -45,6 +47,14 @@ class Env:
     def words(self, name: str) -> list[str]:
         """The comma-separated parts of a variable; empty when it is unset."""
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def json_paths(self, name: str) -> list[str]:
+        """Paths such as $.customer.email or $.items[*].card, separated by commas; one misread would show a secret."""
+        paths = self.words(name)
+        for path in paths:
+            if not JSON_PATH.match(path):
+                raise ImproperlyConfigured(f"{name} has {path!r}; write it like $.customer.email or $.items[*].card.")
+        return paths
 
     def url(self, name: str, default: str, schemes: set[str]) -> str:
         value = self.text(name, default)

@@ -164,6 +164,17 @@ CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
 RUN_LEASE_SECONDS = env.number("REDRIVE_RUN_LEASE_SECONDS", 30, least=1, most=3600)
 
+# Dead letters --------------------------------------------------------------------------------------
+
+# Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
+MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
+# Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
+CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
+# Above this many letters the number must be typed to confirm.
+TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
+# Closed letters are purged after so many days; 0 keeps them.
+KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
+
 # Logs ----------------------------------------------------------------------------------------------
 
 LOGGING = {

@@ -1,7 +1,6 @@
 from django.db import models
 from django.db.models import Q
 
-
 KEY = ["source", "consumer", "group_id", "error_type", "category", "tier", "status"]
 
 

@@ -1,0 +1,31 @@
+from dataclasses import dataclass
+
+from dlq.models.words import Category, Tier
+
+# What the console offers first, by category (requirements C2, A5, A7).
+ACTIONS = {
+    Category.TRANSIENT: "Replay: it may well work now.",
+    Category.PERMANENT: "Needs a fix first; a replay of the same event will fail in the same way.",
+    Category.POISON: "Set apart: the event itself breaks its consumer. Find out why before it is replayed.",
+    Category.DEPENDENCY: "Replay once the other service answers again.",
+    Category.INFRASTRUCTURE: "Mend the infrastructure; its consumers go on by themselves.",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A category, the rule that chose it, and what follows from it."""
+
+    category: Category
+    rule: str
+    # Client errors and refused credentials fail again until somebody acts.
+    offers_replay: bool = True
+    is_security: bool = False
+
+    @property
+    def tier(self) -> Tier:
+        return Tier.POISON if self.category == Category.POISON else Tier.DEAD_LETTER
+
+    @property
+    def action(self) -> str:
+        return ACTIONS[self.category]

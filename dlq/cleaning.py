@@ -1,0 +1,137 @@
+"""Making anything storable. Nothing here raises, whatever it is given, and nothing is thrown away:
+what jsonb cannot hold is kept as the bytes it came in.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from django.utils import timezone
+
+# What an index entry can hold, with room for the other columns of the index.
+MOST_NAME_BYTES = 600
+# Larger payloads are kept as bytes only: taking one apart for the index would take seconds.
+MOST_JSON_BYTES = 256 * 1024
+MOST_DEPTH = 100
+# Postgres counts a number's digits; a short text can name one with a billion of them.
+HUGE_NUMBER = re.compile(r"\d[eE][+-]?\d{4}|\d{1000}")
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+# How far a reporter's clock may be ahead before we take our own time instead.
+CLOCK_AHEAD = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A payload as it will be stored: `document` is JSON text for jsonb, `value` the same parsed; None: not JSON."""
+
+    document: str | None
+    raw: bytes | None
+    size: int
+    value: Any
+
+    @property
+    def is_readable(self) -> bool:
+        return self.document is not None or self.raw is None
+
+
+def clean_text(value: Any) -> str:
+    """The text with what Postgres refuses made visible: NUL as ␀, half a surrogate pair as a replacement character."""
+    text = value if isinstance(value, str) else decode(value) if isinstance(value, bytes) else str(value)
+    return UNSTORABLE.sub(lambda match: "␀" if match[0] == "\0" else "\ufffd", text)
+
+
+def clean_name(value: Any) -> str:
+    """A short text that can be indexed: a longer one keeps its beginning and gets its hash, so it stays itself."""
+    name = clean_text(value)
+    encoded = name.encode()
+    if len(encoded) <= MOST_NAME_BYTES:
+        return name
+    return f"{encoded[:400].decode(errors='ignore')}…{sha256(encoded).hexdigest()}"
+
+
+def clean_time(value: datetime | None) -> datetime:
+    """An aware time that is not in the future; a time without zone is taken for UTC."""
+    now = timezone.now()
+    if value is None:
+        return now
+    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return aware if aware <= now + CLOCK_AHEAD else now
+
+
+def clean_number(value: Any, bits: int) -> int | None:
+    """A whole number that fits its column; None for anything else."""
+    fits = isinstance(value, int) and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+    return int(value) if fits else None
+
+
+def clean_headers(headers: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    return {clean_text(name): clean_text(value) for name, value in pairs}
+
+
+def clean_payload(payload: Any) -> Payload:
+    """Text and bytes are the message as it was sent, and are kept; anything else is a value to be held as JSON."""
+    if payload is None:
+        return Payload(None, None, 0, None)
+    if isinstance(payload, bytes | bytearray | memoryview | str):
+        raw = payload.encode(errors="surrogatepass") if isinstance(payload, str) else bytes(payload)
+        document, value = read_json(raw)
+        return Payload(document, raw, len(raw), value)
+    raw = write_json(payload)
+    document, value = read_json(raw)
+    # Where jsonb cannot hold it, the bytes do.
+    return Payload(document, None if document is not None else raw, len(raw), value)
+
+
+def write_json(value: Any) -> bytes:
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        # Keys that are no text, circles, a thousand levels: Python's own spelling is better than nothing.
+        try:
+            text = repr(value)
+        except RecursionError:
+            text = f"<{type(value).__name__} nested too deeply to be written down>"
+    return text.encode(errors="surrogatepass")
+
+
+def read_json(raw: bytes) -> tuple[str | None, Any]:
+    """The document as text that jsonb takes, and parsed; two times None if it is not JSON or cannot be held."""
+    if len(raw) > MOST_JSON_BYTES:
+        return None, None
+    try:
+        text = raw.decode()
+        value = json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return None, None
+    if "\\u" in text and UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
+        return None, None
+    if HUGE_NUMBER.search(text) or not is_shallow(text, value):
+        return None, None
+    return text, value
+
+
+def refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def is_shallow(text: str, value: Any) -> bool:
+    if text.count("[") + text.count("{") <= MOST_DEPTH:
+        return True
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        level = [
+            child
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+    return not level
+
+
+def decode(value: bytes) -> str:
+    return value.decode(errors="backslashreplace")

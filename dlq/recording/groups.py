@@ -1,0 +1,86 @@
+"""What a batch's letters have in common: the groups they belong to, and the values that filters offer."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from dlq.masking import get_masking
+from dlq.recording import sql
+from dlq.recording.prepare import Prepared
+from dlq.recording.send import send
+
+FACETS = ("source", "consumer", "event_type", "error_type", "tenant", "app_version")
+GROUP_FACETS = ("event_type", "app_version")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group's id, and when somebody closed all of it (None: nobody did, or it failed since)."""
+
+    id: int
+    resolved_at: datetime | None
+
+
+def add_facets(batch: list[Prepared]) -> None:
+    values = {(kind, one.letter[kind]) for one in batch for kind in FACETS if one.letter[kind]}
+    send(sql.ADD_FACETS, [{"kind": kind, "value": value} for kind, value in sorted(values)])
+
+
+def add_groups(batch: list[Prepared]) -> dict[str, Group]:
+    """The groups of all tries, by fingerprint; those that are new are added.
+
+    Known ones are read without a lock: a statement that might update them would make all writers queue here.
+    """
+    wanted: dict[str, dict[str, Any]] = {}
+    for one in batch:
+        for tried in one.tries.values():
+            wanted.setdefault(tried.group.value, describe_group(one, tried.group, tried.row["category"]))
+    found = find_groups(wanted)
+    missing = sorted(wanted.keys() - found.keys())
+    if missing:
+        send(sql.ADD_GROUPS, [wanted[fingerprint] for fingerprint in missing])
+        found |= find_groups(missing)
+    return found
+
+
+def find_groups(fingerprints: Iterable[str]) -> dict[str, Group]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql.FIND_GROUPS, [list(fingerprints)])
+        return {fingerprint: Group(*rest) for fingerprint, *rest in cursor.fetchall()}
+
+
+def describe_group(one: Prepared, group: Any, category: str) -> dict[str, Any]:
+    return {
+        "fingerprint": group.value,
+        "error_key": group.error_key,
+        "source": one.letter["source"],
+        "consumer": one.letter["consumer"],
+        "error_type": group.error_type,
+        "normal_message": group.normal_message,
+        "frame": group.frame,
+        "title": group.title,
+        "mask_key": get_masking().key,
+        "category": category,
+    }
+
+
+def add_group_facets(batch: list[Prepared]) -> None:
+    first: dict[tuple[int, str, str], datetime] = {}
+    for one in batch:
+        letter = one.letter
+        if letter["group_id"]:
+            for kind in GROUP_FACETS:
+                key = (letter["group_id"], kind, letter[kind])
+                first[key] = min(first.get(key, letter["first_failed_at"]), letter["first_failed_at"])
+    names = ("group_id", "kind", "value")
+    rows = [
+        dict(zip(names, key, strict=True)) | {"first_at": at} for key, at in sorted(first.items()) if key[2]
+    ]
+    send(sql.ADD_GROUP_FACETS, rows)
+
+
+def regress_groups(failed_again: dict[int, datetime]) -> None:
+    send(sql.REGRESS_GROUPS, [{"id": group_id, "at": at} for group_id, at in failed_again.items()])

@@ -1,0 +1,214 @@
+"""From what was reported to what is stored: cleaned, masked, fingerprinted and classified."""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from traceback import format_exception
+from typing import Any
+
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from dlq.classification import Classifier, Facts, Verdict
+from dlq.cleaning import (
+    Payload,
+    clean_headers,
+    clean_name,
+    clean_number,
+    clean_payload,
+    clean_text,
+    clean_time,
+)
+from dlq.fingerprints import Fingerprint, find_error_type, fingerprint
+from dlq.masking import get_masking
+from dlq.recording.failure import Event, Failure, Parked
+
+Row = dict[str, Any]
+Key = tuple[str, str, str]
+
+UNNAMED = "Error"
+SUMMARY_LENGTH = 200
+# A timeline shows the beginning; the letter keeps the latest error in full.
+ATTEMPT_MESSAGE_LENGTH = 2000
+MOST_SEARCHED = 8192
+NO_WORD = re.compile(r"[\W_]+")
+# No reporter counts that far; one that seems to is mistaken.
+MOST_ATTEMPTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One try's row, and the group of its error."""
+
+    row: Row
+    group: Fingerprint
+
+
+@dataclass
+class Prepared:
+    """A letter's rows to be: the letter with its body, and its tries by time; a parked one has none."""
+
+    letter: Row
+    tries: dict[datetime, Tried]
+
+    @property
+    def key(self) -> Key:
+        return self.letter["event_id"], self.letter["consumer"], self.letter["source"]
+
+    @property
+    def latest(self) -> Tried | None:
+        return self.tries[max(self.tries)] if self.tries else None
+
+    @property
+    def size(self) -> int:
+        """Its weight in a batch, roughly in bytes."""
+        parts = (self.letter[name] for name in ("payload", "payload_raw", "error_message", "stacktrace"))
+        return 1000 + sum(len(part) for part in parts if part)
+
+    def give_up_json(self) -> None:
+        """Keep the payload as bytes only."""
+        document = self.letter["payload"]
+        self.letter["payload"] = None
+        self.letter["payload_raw"] = self.letter["payload_raw"] or encode((document or "").encode())
+
+
+def fold(prepared: Iterable[Prepared]) -> list[Prepared]:
+    """One for each letter, in the order of their keys: two writers that meet never wait for each other in a circle."""
+    folded: dict[Key, Prepared] = {}
+    for one in prepared:
+        folded[one.key] = merge(folded[one.key], one) if one.key in folded else one
+    return [folded[key] for key in sorted(folded)]
+
+
+def merge(one: Prepared, other: Prepared) -> Prepared:
+    """Two failures of one letter: the later one describes it, both are tries."""
+    late, early = (
+        (one, other) if one.letter["last_failed_at"] > other.letter["last_failed_at"] else (other, one)
+    )
+    tries = early.tries | late.tries
+    attempts = max(one.letter["attempts"], other.letter["attempts"], len(tries))
+    first = min(one.letter["first_failed_at"], other.letter["first_failed_at"])
+    return Prepared(late.letter | {"attempts": attempts, "first_failed_at": first}, tries)
+
+
+def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
+    payload = clean_payload(failure.payload)
+    letter = describe_event(failure, payload)
+    masking = get_masking()
+    error_type, message, stacktrace = describe_error(failure)
+    masked = masking.mask_text(message, payload)
+    group = fingerprint(
+        source=letter["source"],
+        consumer=letter["consumer"],
+        error_type=error_type,
+        message=masked,
+        stacktrace=stacktrace,
+    )
+    facts = Facts(letter["consumer"], letter["event_type"], error_type, masked, group.normal_message)
+    verdict = classifier.classify(facts, failure.category.lower())
+    failed_at = clean_time(failure.failed_at)
+    letter |= describe_verdict(verdict) | {
+        "status": "failed",
+        "error_type": error_type,
+        "summary": masked.strip().partition("\n")[0][:SUMMARY_LENGTH],
+        "mask_key": masking.key,
+        "attempts": max(1, min(failure.attempts, MOST_ATTEMPTS)),
+        "first_failed_at": failed_at,
+        "last_failed_at": failed_at,
+        "error_message": message,
+        "masked_message": None if masked == message else masked,
+        "stacktrace": stacktrace,
+        "words": NO_WORD.sub(" ", f"{error_type} {masked[:MOST_SEARCHED]}"),
+    }
+    tried = {
+        "at": failed_at,
+        "duration_ms": clean_number(failure.duration_ms, 32),
+        "error_type": error_type,
+        "error_message": message[:ATTEMPT_MESSAGE_LENGTH],
+        "category": verdict.category.value,
+        "run_id": failure.run_id,
+    }
+    return Prepared(letter, {failed_at: Tried(tried, group)})
+
+
+def prepare_parked(event: Parked) -> Prepared:
+    letter = describe_event(event, clean_payload(event.payload))
+    parked_at = clean_time(event.parked_at)
+    nothing = dict.fromkeys(
+        ("error_type", "summary", "category", "classified_by", "error_message", "stacktrace"), ""
+    )
+    letter |= nothing | {
+        "status": "parked",
+        "mask_key": get_masking().key,
+        "is_security": False,
+        "offers_replay": True,
+        "tier": "dead_letter",
+        "attempts": 0,
+        "first_failed_at": parked_at,
+        "last_failed_at": parked_at,
+        "masked_message": None,
+        "words": "",
+    }
+    return Prepared(letter, {})
+
+
+def describe_event(event: Event, payload: Payload) -> Row:
+    return {
+        "source": clean_name(event.source),
+        "source_key": clean_name(event.source_key),
+        "consumer": clean_name(event.consumer),
+        "event_id": clean_name(event.event_id) or stand_in_id(event, payload),
+        "event_type": clean_name(event.event_type),
+        "sequence_key": clean_name(event.sequence_key),
+        "sequence_no": clean_number(event.sequence_no, 64),
+        "position": clean_number(event.position, 64),
+        "topic": clean_name(event.topic),
+        "partition": clean_number(event.partition, 32),
+        "offset": clean_number(event.offset, 64),
+        "trace_id": clean_name(event.trace_id),
+        "tenant": clean_name(event.tenant),
+        "app_version": clean_name(event.app_version),
+        "recorded_at": timezone.now(),
+        "payload": payload.document,
+        "payload_raw": encode(payload.raw) if payload.raw is not None else None,
+        "payload_size": payload.size,
+        "headers": clean_headers(event.headers),
+    }
+
+
+def stand_in_id(event: Event, payload: Payload) -> str:
+    """Where it came from, or else a hash of its bytes: keyed, so that nobody can guess masked values by hashing."""
+    if event.topic and event.offset is not None:
+        return clean_name(f"{event.topic}:{event.partition or 0}:{event.offset}")
+    data = payload.raw if payload.raw is not None else (payload.document or "").encode()
+    return salted_hmac("dlq.event_id", data, algorithm="sha256").hexdigest()
+
+
+def describe_error(failure: Failure) -> tuple[str, str, str]:
+    """Type, message and stack trace; a type is always known, if only as "Error"."""
+    error = failure.error
+    if error is None:
+        error_type, message, stacktrace = failure.error_type, failure.error_message, failure.stacktrace
+    else:
+        error_type = failure.error_type or type(error).__name__
+        message = failure.error_message or str(error)
+        stacktrace = failure.stacktrace or "".join(format_exception(error))
+    stacktrace = clean_text(stacktrace)
+    name = clean_name(error_type).strip() or find_error_type(stacktrace) or UNNAMED
+    return name, clean_text(message), stacktrace
+
+
+def describe_verdict(verdict: Verdict) -> Row:
+    return {
+        "category": verdict.category.value,
+        "classified_by": verdict.rule,
+        "is_security": verdict.is_security,
+        "offers_replay": verdict.offers_replay,
+        "tier": verdict.tier.value,
+    }
+
+
+def encode(raw: bytes) -> str:
+    return b64encode(raw).decode()

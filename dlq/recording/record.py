@@ -1,0 +1,116 @@
+"""Recording in one transaction.
+
+1. Facets and groups that are new are added, in order.
+2. Letters that are new are added with their bodies, in the order of their keys; the rest are locked in the order
+   of their ids. Nobody who holds such a lock waits for a new letter, so no two writers wait for each other.
+3. Tries are added; one that is known already is not added again.
+4. Letters that were there before take the newer error, and reopen if they failed after they were closed.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db import DataError, transaction
+
+from dlq.classification import Classifier
+from dlq.recording import sql
+from dlq.recording.failure import Failure, Parked
+from dlq.recording.groups import Group, add_facets, add_group_facets, add_groups, regress_groups
+from dlq.recording.known import lock_known, update_known
+from dlq.recording.prepare import Key, Prepared, fold, prepare_failure, prepare_parked
+from dlq.recording.send import fetch, send
+
+# One statement's worth of letters, and of bytes.
+BATCH_SIZE = 500
+BATCH_BYTES = 8_000_000
+
+
+def record_failure(**fields: Any) -> int:
+    """Record one failure, given as the fields of `Failure`; returns the letter's id."""
+    return record_failures([Failure(**fields)])[0]
+
+
+def record_failures(failures: Iterable[Failure]) -> list[int]:
+    """Record failures, each letter once however often it is named; returns the letter's id for each of them."""
+    classifier = Classifier()
+    return record([prepare_failure(failure, classifier) for failure in failures])
+
+
+def park_events(events: Iterable[Parked]) -> list[int]:
+    """Park events behind an open letter of their sequence; one that has a letter already keeps it as it is."""
+    return record([prepare_parked(event) for event in events])
+
+
+def record(prepared: list[Prepared]) -> list[int]:
+    ids: dict[Key, int] = {}
+    with transaction.atomic():
+        for batch in split(fold(prepared)):
+            try:
+                with transaction.atomic():
+                    ids |= record_batch(batch)
+            except DataError:
+                # One of them holds what jsonb refuses after all.
+                for one in batch:
+                    ids |= record_carefully(one)
+    return [ids[one.key] for one in prepared]
+
+
+def record_carefully(one: Prepared) -> dict[Key, int]:
+    try:
+        with transaction.atomic():
+            return record_batch([one])
+    except DataError:
+        one.give_up_json()
+        return record_batch([one])
+
+
+def split(prepared: list[Prepared]) -> Iterator[list[Prepared]]:
+    """Batches that are neither long nor heavy; a heavy letter goes alone."""
+    batch: list[Prepared] = []
+    weight = 0
+    for one in prepared:
+        if batch and (len(batch) == BATCH_SIZE or weight + one.size > BATCH_BYTES):
+            yield batch
+            batch, weight = [], 0
+        batch.append(one)
+        weight += one.size
+    if batch:
+        yield batch
+
+
+def record_batch(batch: list[Prepared]) -> dict[Key, int]:
+    add_facets(batch)
+    groups = add_groups(batch)
+    for one in batch:
+        one.letter["group_id"] = groups[one.latest.group.value].id if one.latest else None
+    ids: dict[Key, int] = {
+        (event_id, consumer, source): letter_id
+        for event_id, consumer, source, letter_id in fetch(sql.ADD_LETTERS, [one.letter for one in batch])
+    }
+    new, old = [one for one in batch if one.key in ids], [one for one in batch if one.key not in ids]
+    known = lock_known(old)
+    ids |= {key: letter.id for key, letter in known.items()}
+    tries = [
+        tried.row | {"letter_id": ids[one.key], "group_id": groups[tried.group.value].id}
+        for one in batch
+        for tried in one.tries.values()
+    ]
+    send(sql.ADD_ATTEMPTS, tries)
+    reopened = update_known(old, known)
+    add_group_facets(batch)
+    regress_groups(find_regressed(new, reopened, groups.values()))
+    return ids
+
+
+def find_regressed(
+    new: list[Prepared], reopened: list[Prepared], groups: Iterable[Group]
+) -> dict[int, datetime]:
+    """Groups of letters that opened again, and groups that were closed as a whole and have a new letter."""
+    closed_at = {group.id: group.resolved_at for group in groups if group.resolved_at}
+    failed_again: dict[int, datetime] = {}
+    for one in [*new, *reopened]:
+        group_id, at = one.letter["group_id"], one.letter["last_failed_at"]
+        if one in reopened or (group_id in closed_at and at > closed_at[group_id]):
+            failed_again[group_id] = max(at, failed_again.get(group_id, at))
+    return failed_again

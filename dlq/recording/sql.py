@@ -1,0 +1,136 @@
+"""The statements of recording; a batch travels as one JSON document, which is quicker than its values one by one."""
+
+# Values that filters offer; those that are known already cost a look and no write.
+ADD_FACETS = """
+INSERT INTO dlq_facet (kind, value)
+SELECT kind, value FROM json_to_recordset(%s::json) AS f(kind text, value text) ORDER BY kind, value
+ON CONFLICT DO NOTHING
+"""
+
+ADD_GROUP_FACETS = """
+INSERT INTO dlq_groupfacet (group_id, kind, value, first_at)
+SELECT group_id, kind, value, first_at
+FROM json_to_recordset(%s::json) AS f(group_id bigint, kind text, value text, first_at timestamptz)
+ORDER BY group_id, kind, value
+ON CONFLICT DO NOTHING
+"""
+
+FIND_GROUPS = "SELECT fingerprint, id, resolved_at FROM dlq_failuregroup WHERE fingerprint = ANY(%s)"
+
+ADD_GROUPS = """
+INSERT INTO dlq_failuregroup
+    (fingerprint, error_key, source, consumer, error_type, normal_message, frame, title, mask_key, category,
+     is_muted, assignee, note, ticket, blocked_sequence_count, parked_count)
+SELECT fingerprint, error_key, source, consumer, error_type, normal_message, frame, title, mask_key, category,
+       false, '', '', '', 0, 0
+FROM json_to_recordset(%s::json) AS f(
+    fingerprint text, error_key text, source text, consumer text, error_type text, normal_message text, frame text,
+    title text, mask_key int, category text)
+ORDER BY fingerprint
+ON CONFLICT DO NOTHING
+"""
+
+# A group that failed again after it was closed; locked in order, as two writers may have the same groups.
+REGRESS_GROUPS = """
+UPDATE dlq_failuregroup g SET regressed_at = greatest(g.regressed_at, f.at), resolved_at = NULL
+FROM (
+    SELECT g.id, f.at
+    FROM dlq_failuregroup g JOIN json_to_recordset(%s::json) AS f(id bigint, at timestamptz) USING (id)
+    ORDER BY g.id FOR UPDATE OF g
+) AS f
+WHERE g.id = f.id
+"""
+
+# Letters that are new, with their bodies, in the order given; the others are left alone and not returned.
+ADD_LETTERS = """
+WITH given AS (
+    SELECT * FROM json_to_recordset(%s::json) AS f(
+        source text, source_key text, consumer text, event_id text, event_type text, sequence_key text,
+        sequence_no bigint, position bigint, topic text, partition int, "offset" bigint, error_type text,
+        summary text, mask_key int, category text, classified_by text, is_security bool, offers_replay bool,
+        group_id bigint, attempts int, first_failed_at timestamptz, last_failed_at timestamptz, status text,
+        tier text, trace_id text, tenant text, app_version text, recorded_at timestamptz,
+        payload text, payload_raw text, payload_size bigint, headers jsonb, error_message text,
+        masked_message text, stacktrace text, words text)
+), added AS (
+    INSERT INTO dlq_deadletter (
+        source, source_key, consumer, event_id, event_type, sequence_key, sequence_no, position, topic, partition,
+        "offset", error_type, summary, mask_key, category, classified_by, is_security, offers_replay, group_id,
+        attempts, replays, first_failed_at, last_failed_at, status, tier, resolution, closed_by, close_reason,
+        trace_id, tenant, app_version, recorded_at)
+    SELECT
+        source, source_key, consumer, event_id, event_type, sequence_key, sequence_no, position, topic, partition,
+        "offset", error_type, summary, mask_key, category, classified_by, is_security, offers_replay, group_id,
+        attempts, 0, first_failed_at, last_failed_at, status, tier, '', '', '',
+        trace_id, tenant, app_version, recorded_at
+    FROM given
+    ON CONFLICT (event_id, consumer, source) DO NOTHING
+    RETURNING id, event_id, consumer, source
+), bodies AS (
+    INSERT INTO dlq_letterbody (
+        letter_id, payload, payload_raw, payload_size, headers, error_message, masked_message, stacktrace, words)
+    SELECT id, payload::jsonb, decode(payload_raw, 'base64'), payload_size, headers, error_message, masked_message,
+           stacktrace, to_tsvector('simple', words)
+    FROM added JOIN given USING (event_id, consumer, source)
+)
+SELECT event_id, consumer, source, id FROM added
+"""
+
+# Letters that were there before; by id, the order in which everybody locks letters.
+LOCK_LETTERS = """
+SELECT l.event_id, l.consumer, l.source, l.id, l.status, l.tier, l.attempts, l.first_failed_at, l.last_failed_at,
+       l.closed_at
+FROM dlq_deadletter l
+JOIN json_to_recordset(%s::json) AS f(event_id text, consumer text, source text) USING (event_id, consumer, source)
+ORDER BY l.id FOR UPDATE OF l
+"""
+
+ADD_ATTEMPTS = """
+INSERT INTO dlq_attempt
+    (letter_id, at, duration_ms, outcome, error_type, error_message, category, group_id, run_id)
+SELECT letter_id, at, duration_ms, 'failed', error_type, error_message, category, group_id, run_id
+FROM json_to_recordset(%s::json) AS f(
+    letter_id bigint, at timestamptz, duration_ms int, error_type text, error_message text, category text,
+    group_id bigint, run_id bigint)
+ORDER BY letter_id, at
+ON CONFLICT (letter_id, at) DO NOTHING
+"""
+
+# A known letter that failed later than we knew: the new error describes it.
+REFRESH_LETTERS = """
+WITH given AS (
+    SELECT * FROM json_to_recordset(%s::json) AS f(
+        id bigint, error_type text, summary text, mask_key int, category text, classified_by text, is_security bool,
+        offers_replay bool, group_id bigint, first_failed_at timestamptz, last_failed_at timestamptz, status text,
+        tier text, attempts int, app_version text, is_reopened bool, error_message text, masked_message text,
+        stacktrace text, words text)
+), bodies AS (
+    UPDATE dlq_letterbody b SET
+        error_message = f.error_message, masked_message = f.masked_message, stacktrace = f.stacktrace,
+        words = to_tsvector('simple', f.words)
+    FROM given f WHERE b.letter_id = f.id
+)
+UPDATE dlq_deadletter l SET
+    error_type = f.error_type, summary = f.summary, mask_key = f.mask_key, category = f.category,
+    classified_by = f.classified_by, is_security = f.is_security, offers_replay = f.offers_replay,
+    group_id = f.group_id, first_failed_at = f.first_failed_at, last_failed_at = f.last_failed_at,
+    app_version = f.app_version, status = f.status, tier = f.tier,
+    attempts = greatest(f.attempts, (
+        SELECT count(*) FROM dlq_attempt a WHERE a.letter_id = l.id AND a.outcome = 'failed')),
+    resolution = CASE WHEN f.is_reopened THEN '' ELSE l.resolution END,
+    closed_by = CASE WHEN f.is_reopened THEN '' ELSE l.closed_by END,
+    close_reason = CASE WHEN f.is_reopened THEN '' ELSE l.close_reason END,
+    closed_at = CASE WHEN f.is_reopened THEN NULL ELSE l.closed_at END
+FROM given f WHERE l.id = f.id
+"""
+
+# A known letter of which an earlier try came to light; one that was known already changes nothing.
+WIDEN_LETTERS = """
+UPDATE dlq_deadletter l SET first_failed_at = f.first_failed_at, attempts = f.attempts
+FROM (
+    SELECT id, first_failed_at, greatest(attempts, (
+        SELECT count(*) FROM dlq_attempt a WHERE a.letter_id = f.id AND a.outcome = 'failed')) AS attempts
+    FROM json_to_recordset(%s::json) AS f(id bigint, first_failed_at timestamptz, attempts int)
+) AS f
+WHERE l.id = f.id AND (l.first_failed_at, l.attempts) IS DISTINCT FROM (f.first_failed_at, f.attempts)
+"""
