@@ -85,7 +85,7 @@ LOGIN_REDIRECT_URL = "overview"
 
 # The application -----------------------------------------------------------------------------------
 
-SECTIONS = ["dlq"]
+SECTIONS = ["dlq", "projections"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
