@@ -1,4 +1,4 @@
-"""Appending events, one a transaction and 100, by 1 and 8 writers, against a plain indexed INSERT: the price of order."""
+"""Appending one event a transaction and 100, by 1 and 8 writers, against a plain INSERT: the price of order."""
 
 import argparse
 import multiprocessing
