@@ -1,5 +1,26 @@
 """What other sections and user code may import from the dead letters, and nothing else."""
 
+from dlq.classification.error import classify_error
+from dlq.models.override import Override
+from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
+from dlq.sequences import BlockingLetter, close_rebuilt, count_open, list_blocking, park_again
 
-__all__ = ["Failure", "Parked", "park_events", "record_failure", "record_failures"]
+__all__ = [
+    "BlockingLetter",
+    "Failure",
+    "Override",
+    "Parked",
+    "classify_error",
+    "close_rebuilt",
+    "count_open",
+    "count_overrides",
+    "find_overrides",
+    "list_blocking",
+    "park_again",
+    "park_events",
+    "record_failure",
+    "record_failures",
+    "remove_override",
+    "set_override",
+]

@@ -10,7 +10,7 @@ Policy = Callable[[FailureContext], Decision]
 
 @dataclass(frozen=True)
 class PolicyTable:
-    """A policy as a table: the event's type decides before the exception, that before the category, then the default."""
+    """A policy as a table: the event's type decides first, then the exception, then the category, then the default."""
 
     name: str
     default: Decision = field(default_factory=Fatal)
