@@ -1,8 +1,10 @@
 """Strict readers of environment variables; `settings.py` is their only caller."""
 
+import json
 import os
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -63,4 +65,14 @@ class Env:
             raise ImproperlyConfigured(
                 f"{name} must begin with one of {', '.join(f'{s}://' for s in sorted(schemes))}."
             )
+        return value
+
+    def json_objects(self, name: str) -> dict[str, dict[str, Any]]:
+        """A JSON object of objects; empty when it is unset."""
+        try:
+            value = json.loads(self.text(name, "{}"))
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name} is not JSON: {error}.") from None
+        if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
+            raise ImproperlyConfigured(f'{name} must look like {{"name": {{"setting": 1}}}}.')
         return value

@@ -85,7 +85,7 @@ LOGIN_REDIRECT_URL = "overview"
 
 # The application -----------------------------------------------------------------------------------
 
-SECTIONS = ["dlq", "projections"]
+SECTIONS = ["dlq", "projections", "breakers"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
@@ -157,8 +157,14 @@ CELERY_TASK_ROUTES = {"dashboard.tasks.run_lane": {"queue": "runs"}, "*": {"queu
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BEAT_SCHEDULER = "dashboard.workers.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": f"dashboard.tasks.{name}", "schedule": seconds, "options": {"expires": seconds}}
-    for name, seconds in {"tend_runs": 5.0, "prune": 300.0}.items()
+    task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for task, seconds in {
+        "dashboard.tasks.tend_runs": 5.0,
+        "dashboard.tasks.prune": 300.0,
+        "breakers.tasks.tend": 2.0,
+        "breakers.tasks.read_foreign": 10.0,
+        "breakers.tasks.prune": 300.0,
+    }.items()
 }
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
@@ -174,6 +180,16 @@ CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
 TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
+
+# Breakers ------------------------------------------------------------------------------------------
+
+# Own profiles, as JSON: {"payments": {"failure_threshold": 3, "open_seconds": 60}}
+BREAKER_PROFILES = env.json_objects("REDRIVE_BREAKER_PROFILES")
+# Other libraries' breakers, and where they keep them; "none" looks for none.
+FOREIGN_BREAKERS = env.words("REDRIVE_FOREIGN_BREAKERS") or ["pybreaker", "aiobreaker"]
+if FOREIGN_BREAKERS == ["none"]:
+    FOREIGN_BREAKERS = []
+FOREIGN_BREAKERS_URL = env.url("REDRIVE_FOREIGN_BREAKERS_URL", REDIS_URL, {"redis", "rediss", "unix"})
 
 # Logs ----------------------------------------------------------------------------------------------
 

@@ -28,7 +28,6 @@ function startLive(region) {
     } else {
       say(`stale since ${lastAnswer.toLocaleTimeString()}`, true);
     }
-    showAttention();
     schedule();
   });
   document.addEventListener("visibilitychange", () => {
@@ -41,9 +40,10 @@ function startLive(region) {
 function showAttention() {
   const count = document.getElementById("nav")?.dataset.attention ?? "0";
   const icon = document.getElementById("favicon");
-  const href = icon.href.split("?")[0] + (count === "0" ? "" : `?n=${count}`);
-  if (icon.href !== href) icon.href = href;
+  const href = icon.getAttribute("href").split("?")[0] + (count === "0" ? "" : `?n=${count}`);
+  if (icon.getAttribute("href") !== href) icon.setAttribute("href", href);
 }
+document.addEventListener("htmx:oobAfterSwap", showAttention);
 
 // What a person has set in the page is theirs: controls, open details and chosen rows are not morphed.
 Idiomorph.defaults.callbacks.beforeNodeMorphed = (node) =>

@@ -92,14 +92,16 @@ class Supervisor:
             raise EmbeddedError("\n".join([f"{program.name} failed ({describe(code)}):", *lines]))
         return lines
 
-    def wait_until(self, condition: Callable[[], bool], seconds: float = math.inf) -> None:
+    def wait_until(
+        self, condition: Callable[[], bool], seconds: float = math.inf, *, pause: float = POLL_SECONDS
+    ) -> None:
         """Return once the condition holds; TimeoutError if it does not within the time."""
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
                 raise TimeoutError
             with contextlib.suppress(queue.Empty):
-                raise self._news.get(timeout=POLL_SECONDS)
+                raise self._news.get(timeout=pause)
 
     def wait(self) -> None:
         """Wait for the news that ends us."""

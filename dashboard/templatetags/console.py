@@ -49,6 +49,13 @@ def at(value: datetime | None) -> str:
     return format_html('<time datetime="{}">{}</time>', value.isoformat(), absolute(value))
 
 
+@register.filter
+def clock(value: datetime) -> str:
+    """The time of day, for something of today; with the date if it is not."""
+    local = timezone.localtime(value)
+    return local.strftime("%H:%M" if local.date() == timezone.localdate() else "%Y-%m-%d %H:%M")
+
+
 def absolute(value: datetime) -> str:
     return timezone.localtime(value).strftime("%Y-%m-%d %H:%M:%S %Z")
 

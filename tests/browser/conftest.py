@@ -36,7 +36,9 @@ def chromium() -> Iterator[Browser]:
     path = os.environ.get("REDRIVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
     # Longer than a live region's interval, on a busy machine.
     expect.set_options(timeout=20_000)
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright's loop makes Django think that it runs in asynchronous code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
@@ -66,8 +68,14 @@ def page(chromium: Browser, console: str) -> Iterator[Page]:
 
 
 def is_complaint(message: ConsoleMessage) -> bool:
-    # The browser also notes answers such as 401, which tests ask for.
-    return message.type in ("error", "warning") and "Failed to load resource" not in message.text
+    # The browser and htmx also note answers such as 401, and none at all, which tests ask for.
+    asked_for = (
+        "Failed to load resource",
+        "htmx:sendError",
+        "htmx:afterRequest",
+        "Response Status Error Code",
+    )
+    return message.type in ("error", "warning") and not any(text in message.text for text in asked_for)
 
 
 def complaint(message: ConsoleMessage) -> str:

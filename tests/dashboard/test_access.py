@@ -1,42 +1,15 @@
 """Who gets where, for every address that the console has."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests.addresses import list_addresses
 
 # Whoever is not signed in may see these, and nothing else.
 OPEN = {"login", "login_link", "logout", "healthz", "readyz", "favicon"}
 # These answer POST to anybody: signing in and out.
 FOR_ALL = {"login", "login_link", "logout"}
-SAMPLES = {"run_id": 1, "user_id": 1, "token": "no-such-token"}
-
-
-def list_patterns(resolver: URLResolver, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Every address of the console with example values, and its name."""
-    for entry in resolver.url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from list_patterns(entry, route)
-        elif isinstance(entry, URLPattern):
-            values = {name: SAMPLES[name] for name in entry.pattern.converters}
-            path = route
-            for name, converter in entry.pattern.converters.items():
-                path = path.replace(f"<{converter_name(converter)}:{name}>", str(values[name]))
-            yield f"/{path}", entry.name or ""
-
-
-def converter_name(converter: object) -> str:
-    return {
-        "IntConverter": "int",
-        "StringConverter": "str",
-        "SlugConverter": "slug",
-        "UUIDConverter": "uuid",
-    }[type(converter).__name__]
-
-
-ADDRESSES = sorted(list_patterns(get_resolver()))
+ADDRESSES = list_addresses()
 CLOSED = [pytest.param(path, id=name) for path, name in ADDRESSES if name not in OPEN]
 CHECKED = [pytest.param(path, id=name) for path, name in ADDRESSES if name not in FOR_ALL]
 

@@ -19,7 +19,7 @@ NO_CHROMIUM = (
 # A console on the network, as a careful administrator sets it up.
 PRODUCTION = {
     "DATABASE_URL": "postgresql://redrive@db.example.com/redrive",
-    "REDIS_URL": "rediss://redis.example.com/0",
+    "REDIS_URL": "rediss://redrive:password@redis.example.com/0",
     "REDRIVE_ALLOWED_HOSTS": "redrive.example.com",
     "REDRIVE_HSTS_SECONDS": "31536000",
     "REDRIVE_SECRET_KEY": secrets.token_urlsafe(50),

@@ -96,11 +96,14 @@ def start_stores(supervisor: Supervisor, data_dir: Path) -> None:
 
 
 def wait_until_ready(supervisor: Supervisor, url: str) -> None:
+    """Ask the console itself, by a name that it answers to."""
+    host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "127.0.0.1")
+    request = urllib.request.Request(f"{url}/readyz", headers={"Host": host})  # noqa: S310 - it is http
     answers = ["nothing"]
 
     def is_ready() -> bool:
         try:
-            with urllib.request.urlopen(f"{url}/readyz", timeout=5):  # noqa: S310 - it is http
+            with urllib.request.urlopen(request, timeout=5):  # noqa: S310
                 return True
         except urllib.error.HTTPError as error:
             answers.append(f"{error.code} {error.read(2000).decode(errors='replace').strip()}")
@@ -109,7 +112,7 @@ def wait_until_ready(supervisor: Supervisor, url: str) -> None:
         return False
 
     try:
-        supervisor.wait_until(is_ready, CONSOLE_READY_WITHIN_SECONDS)
+        supervisor.wait_until(is_ready, CONSOLE_READY_WITHIN_SECONDS, pause=0.5)
     except TimeoutError:
         raise EmbeddedError(f"The console does not become ready; {url}/readyz: {answers[-1]}") from None
 

@@ -1,0 +1,178 @@
+"""A circuit breaker that all processes share through Redis, and that no call ever has to wait for.
+
+States and generations
+    A breaker is closed, open or half_open. Every change of state begins a new generation. A call carries the
+    generation in which it was let through, and its result counts in no other: a slow call of an hour ago can neither
+    open a breaker that has recovered nor close one that has just opened.
+
+A call
+    1.  It reads the breaker's gate, one field of one hash. "closed" lets it through: one round trip. "failing" does
+        too, and says that a success has consecutive failures to clear. Anything else goes on with 2. A process that
+        read "closed" less than `cache_seconds` ago does not even ask.
+    2.  `enter.lua` decides: an open breaker refuses until its time is over, then becomes half_open. Half open, it
+        hands out at most `half_open_probes` tokens. A token has a deadline, so that a process that died in its probe
+        does not keep the slot.
+    3.  The call is made. If it raises an exception that counts, or took longer than the call timeout, it has failed.
+        An exception that does not count is an answer all the same, and so a success. A call that was interrupted
+        (KeyboardInterrupt, a timeout of the worker) or refused by another breaker says nothing.
+    4.  A failure is reported by `fail.lua`: a closed breaker opens when `failure_threshold` failures are consecutive
+        or, with a window, fell within it; a half-open one opens at the first. A success is reported only if it
+        matters: it was a probe (`success_threshold` of them close the breaker), or it clears failures that the call
+        saw when it began. With a window there is nothing to clear: failures age.
+
+By hand
+    `hold.lua` opens a breaker and keeps it open, for ever or until a time, after which it is half-opened like any
+    other. `reset.lua` closes it.
+
+Without Redis
+    When Redis does not answer within the budget (`contact.py`), the call goes by this process's own breaker, which
+    knows what Redis last said: a refusal is kept up for as long as Redis meant it. Nobody asks Redis for a second;
+    then one call tries. What was counted locally is not carried over: Redis's word is taken up again.
+
+Time is the Redis server's, so processes with wrong clocks agree; a `clock` may be given for tests and demonstrations.
+"""
+
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from redis import RedisError
+
+from breakers.call import Call
+from breakers.contact import Contact
+from breakers.counting import Counts
+from breakers.keys import check_name
+from breakers.local import LocalBreaker
+from breakers.permits import BreakerOpen, Permit, Refusal
+from breakers.policy import Policy
+from breakers.shared import SharedBreaker
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# A breaker in use says so this often; one that does not for a week is forgotten.
+ANNOUNCE_EVERY_SECONDS = 3600
+
+
+class Breaker:
+    """One named breaker; safe to share between threads."""
+
+    def __init__(
+        self,
+        name: str,
+        policy: Policy,
+        contact: Contact,
+        *,
+        counts: Counts,
+        used_by: str = "",
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self.name = check_name(name)
+        self.policy = policy
+        self.is_failure = counts
+        self._used_by = used_by
+        self._clock = clock
+        self._contact = contact
+        self._shared = SharedBreaker(name, policy, contact.redis)
+        self._local = LocalBreaker(policy)
+        self._seemed_closed = True
+        self._cached: Permit | None = None
+        self._cached_until = 0.0
+        self._announce_at = 0.0
+
+    def call(self) -> Call:
+        """`with breaker.call(): ...`; raises BreakerOpen instead of entering the block."""
+        return Call(self)
+
+    def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
+        """Decorate a function: every call of it goes through the breaker."""
+
+        @wraps(function)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+            with self.call():
+                return function(*args, **kwargs)
+
+        return guarded
+
+    def enter(self) -> tuple[Permit, bool]:
+        """A permit, and whether Redis gave it; raises BreakerOpen."""
+        cached = self._cached
+        if cached and time.monotonic() < self._cached_until:
+            return cached, True
+        is_away = self._contact.is_away()
+        answer: Permit | Refusal
+        if not is_away:
+            try:
+                answer = self._ask()
+                self._contact.note_answer()
+            except RedisError as error:
+                self._contact.note_failure(error)
+                is_away = True
+        if is_away:
+            answer = self._local.enter(self._local_now())
+        if isinstance(answer, Refusal):
+            raise BreakerOpen(self.name, None if answer.retry_ms is None else answer.retry_ms / 1000)
+        return answer, not is_away
+
+    def _ask(self) -> Permit | Refusal:
+        gate = self._shared.read_gate() if self._seemed_closed else "open"
+        if gate == "" or time.monotonic() >= self._announce_at:
+            self._shared.announce(self._used_by, self._now())
+            self._announce_at = time.monotonic() + ANNOUNCE_EVERY_SECONDS
+        answer = gate if isinstance(gate, Permit) else self._shared.enter(self._now())
+        if isinstance(answer, Refusal):
+            self._seemed_closed = False
+            now = self._local_now()
+            self._local.hold(None if answer.retry_ms is None else now + answer.retry_ms, now)
+            return answer
+        self._seemed_closed = not answer.token
+        if self._seemed_closed:
+            self._local.reset(self._local_now())
+            if self.policy.cache_seconds and not answer.has_failures:
+                self._cached_until = time.monotonic() + self.policy.cache_seconds
+                self._cached = answer
+        return answer
+
+    def report_failure(self, permit: Permit, is_shared: bool, error: str) -> None:
+        self._cached = None
+        if is_shared:
+            if self._tell(lambda: self._shared.fail(permit, self._now(), error)):
+                return
+            # Redis went away during the call; its failure is the first that the local breaker counts.
+            local_permit = self._local.enter(self._local_now())
+            if isinstance(local_permit, Refusal):
+                return
+            permit = local_permit
+        self._local.fail(permit, self._local_now())
+
+    def report_success(self, permit: Permit, is_shared: bool) -> None:
+        if not is_shared:
+            self._local.succeed(permit, self._local_now())
+        elif permit.token or permit.has_failures:
+            self._tell(lambda: self._shared.succeed(permit, self._now()))
+
+    def report_nothing(self, permit: Permit, is_shared: bool) -> None:
+        if not is_shared:
+            self._local.release(permit, self._local_now())
+        elif permit.token:
+            self._tell(lambda: self._shared.release(permit, self._now()))
+
+    def _tell(self, report: Callable[[], Any]) -> bool:
+        """Report to Redis; False if it is away. A lost report costs one count: a probe's slot frees itself."""
+        if self._contact.is_away():
+            return False
+        try:
+            report()
+            self._contact.note_answer()
+        except RedisError as error:
+            self._contact.note_failure(error)
+            return False
+        return True
+
+    def _now(self) -> int | None:
+        """Ms for Redis; None: its own clock."""
+        return int(self._clock() * 1000) if self._clock else None
+
+    def _local_now(self) -> int:
+        return int((self._clock or time.time)() * 1000)

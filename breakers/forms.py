@@ -1,0 +1,33 @@
+from datetime import timedelta
+
+from django import forms
+
+HOLD_CHOICES = {
+    "": ("until somebody resets it", None),
+    "15m": ("for 15 minutes", timedelta(minutes=15)),
+    "1h": ("for an hour", timedelta(hours=1)),
+    "4h": ("for 4 hours", timedelta(hours=4)),
+    "24h": ("for a day", timedelta(days=1)),
+}
+
+
+class ReasonForm(forms.Form):
+    """Why an operator does it; it stays in the audit trail."""
+
+    reason = forms.CharField(
+        max_length=500,
+        error_messages={"required": "Say why; the next person on call will read it."},
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
+    )
+
+
+class TripForm(ReasonForm):
+    hold = forms.ChoiceField(
+        required=False,
+        label="Hold it open",
+        choices=[(key, label) for key, (label, _) in HOLD_CHOICES.items()],
+    )
+
+    def hold_for(self) -> timedelta | None:
+        """How long; None: until somebody resets it."""
+        return HOLD_CHOICES[self.cleaned_data["hold"]][1]

@@ -1,0 +1,101 @@
+"""What the transitions tell: when a breaker was not closed, for how long each day, and whether it flaps."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from django.utils import timezone
+
+from breakers.models import Breaker, State, Transition
+
+DAY = timedelta(days=1)
+# Of the chart of days in _days.html.
+BAR_TOP, BAR_HEIGHT = 4, 66
+# Leaving closed this often within the hour is a fault of its own: the dependency is neither up nor down.
+FLAPPING_COUNT = 3
+FLAPPING_WITHIN = timedelta(hours=1)
+# A day's worth of a breaker that flaps every minute; beyond it a strip shows the newest.
+MOST_TRANSITIONS = 3000
+
+
+@dataclass(frozen=True)
+class Outage:
+    """From leaving closed to being closed again."""
+
+    began_at: datetime
+    ended_at: datetime
+
+
+@dataclass(frozen=True)
+class Day:
+    date: date
+    open_seconds: float
+    outage_count: int
+
+    @property
+    def bar_height(self) -> float:
+        """In a chart whose full bar is a whole day; never too low to be seen."""
+        return max(BAR_HEIGHT * self.open_seconds / DAY.total_seconds(), 2)
+
+    @property
+    def bar_y(self) -> float:
+        return BAR_TOP + BAR_HEIGHT - self.bar_height
+
+
+def find_outages(
+    breaker: Breaker, transitions: Iterable[Transition], since: datetime, now: datetime
+) -> list[Outage]:
+    """The outages within the time, oldest first; `transitions` are the breaker's in it, oldest first."""
+    outages: list[Outage] = []
+    began_at: datetime | None = None
+    is_first = True
+    for transition in transitions:
+        if is_first and transition.from_state != State.CLOSED:
+            began_at = since
+        is_first = False
+        if transition.to_state == State.CLOSED:
+            if began_at is not None:
+                outages.append(Outage(began_at, transition.at))
+            began_at = None
+        elif began_at is None:
+            began_at = transition.at
+    if is_first and breaker.state != State.CLOSED:
+        began_at = max(breaker.left_closed_at or since, since)
+    if began_at is not None:
+        outages.append(Outage(began_at, max(now, began_at)))
+    return outages
+
+
+def list_outages(breakers: Iterable[Breaker], since: datetime, now: datetime) -> dict[int, list[Outage]]:
+    """The outages of each breaker by its id, in one query for all."""
+    rows = {breaker.pk: breaker for breaker in breakers}
+    newest = Transition.objects.filter(breaker__in=rows, at__gt=since).order_by("-at", "-id")
+    transitions: dict[int, list[Transition]] = {pk: [] for pk in rows}
+    for transition in newest.only("breaker_id", "at", "from_state", "to_state")[:MOST_TRANSITIONS]:
+        transitions[transition.breaker_id].append(transition)
+    return {pk: find_outages(row, reversed(transitions[pk]), since, now) for pk, row in rows.items()}
+
+
+def count_flaps(outages: Iterable[Outage], now: datetime) -> int:
+    """How often it left closed of late; 0 if that is not often enough to speak of."""
+    count = sum(outage.began_at > now - FLAPPING_WITHIN for outage in outages)
+    return count if count >= FLAPPING_COUNT else 0
+
+
+def sum_days(outages: list[Outage], first: date, last: date) -> list[Day]:
+    """Time not closed on each day, in the console's time zone."""
+    days = []
+    day = first
+    while day <= last:
+        start, end = start_of(day), start_of(day + DAY)
+        inside = [outage for outage in outages if outage.began_at < end and outage.ended_at > start]
+        seconds = sum(
+            (min(outage.ended_at, end) - max(outage.began_at, start)).total_seconds() for outage in inside
+        )
+        days.append(Day(day, seconds, len(inside)))
+        day += DAY
+    return days
+
+
+def start_of(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))

@@ -1,0 +1,46 @@
+"""What the breakers' templates need beyond the console's own filters."""
+
+from collections.abc import Iterable
+
+from django import template
+from django.utils.html import format_html
+
+from breakers.history import Day
+from breakers.rows import Row
+from breakers.strips import Strip, draw_strip
+from breakers.tables import STATE_TONES
+
+register = template.Library()
+
+
+@register.filter
+def percent(share: float) -> str:
+    return f"{share * 100:.1f}"
+
+
+@register.filter
+def times(number: int, factor: int) -> int:
+    return number * factor
+
+
+@register.filter
+def in_ms(seconds: float) -> str:
+    return f"{seconds * 1000:g} ms"
+
+
+@register.filter
+def strip(row: Row) -> Strip:
+    return draw_strip(row.outages, row.now)
+
+
+@register.filter
+def state_badge(row: Row) -> str:
+    if row.is_unknown:
+        return format_html('<span class="badge">Unknown</span>')
+    label = "Held open" if row.is_held else row.state.label
+    return format_html('<span class="badge {}">{}</span>', STATE_TONES[row.state], label)
+
+
+@register.filter
+def total_open(days: Iterable[Day]) -> float:
+    return sum(day.open_seconds for day in days)
