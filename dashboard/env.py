@@ -55,7 +55,9 @@ class Env:
         paths = self.words(name)
         for path in paths:
             if not JSON_PATH.match(path):
-                raise ImproperlyConfigured(f"{name} has {path!r}; write it like $.customer.email or $.items[*].card.")
+                raise ImproperlyConfigured(
+                    f"{name} has {path!r}; write it like $.customer.email or $.items[*].card."
+                )
         return paths
 
     def url(self, name: str, default: str, schemes: set[str]) -> str:

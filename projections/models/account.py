@@ -64,6 +64,8 @@ class WaitingEvent(models.Model):
     since = models.DateTimeField(db_default=Now())
     next_at = models.DateTimeField(null=True, blank=True)
     attempt = models.IntegerField(default=0)
+    # Counted before a try and cleared after it: what is left over are tries that nobody survived.
+    deaths = models.IntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["projection", "position"], name="waiting_key")]

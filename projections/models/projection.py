@@ -1,3 +1,5 @@
+from datetime import datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
@@ -36,6 +38,7 @@ class Projection(models.Model):
         RETRY = "retry"
         FATAL = "fatal"
         INFRASTRUCTURE = "infrastructure"
+        BREAKER = "breaker"
 
     source = models.TextField(default=NATIVE)
     name = models.TextField()
@@ -78,6 +81,11 @@ class Projection(models.Model):
     trial_to = models.BigIntegerField(default=0)
     careful_to = models.BigIntegerField(default=0)
     deaths = models.IntegerField(default=0)
+
+    # Not columns: what the runtime reads along with the row; see runtime/trial.py.
+    head: int
+    first_wait: datetime | None
+    is_stale: bool
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["source", "name"], name="projection_key")]

@@ -8,10 +8,9 @@
 
 import faulthandler
 import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
 from types import FrameType
+from typing import Self
 
 # How long an interrupted handler may take to come back.
 GRACE_SECONDS = 10.0
@@ -25,19 +24,33 @@ class HandlerTimeoutError(KeyboardInterrupt):
     """
 
 
-@contextmanager
-def interrupt_after(seconds: float) -> Iterator[None]:
-    """Interrupt the block after so many seconds; in the main thread of a process only, as signals are."""
+class Alarm:
+    """Interrupts what takes too long between `restart` and `pause`; in a process's main thread, as signals are."""
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise HandlerTimeoutError(f"The handler took longer than {seconds:g} s and was interrupted.")
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._watched_since = float("-inf")
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    faulthandler.dump_traceback_later(seconds + GRACE_SECONDS, exit=True, file=sys.__stderr__)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGALRM, self._interrupt)
+        return self
+
+    def restart(self) -> None:
+        """The next event begins; the watchdog is a thread, so it is set anew once a second and not for each."""
+        now = time.monotonic()
+        if now - self._watched_since > 1:
+            self._watched_since = now
+            # Descriptor 2, whatever stands in for sys.stderr.
+            faulthandler.dump_traceback_later(self.seconds + GRACE_SECONDS, exit=True, file=2)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def pause(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def __exit__(self, *_: object) -> None:
+        self.pause()
         faulthandler.cancel_dump_traceback_later()
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, self._before)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        raise HandlerTimeoutError(f"The handler took longer than {self.seconds:g} s and was interrupted.")

@@ -31,7 +31,9 @@ def valkey() -> Iterator[PrivateValkey]:
     server.close()
 
 
-def make_breaker(server: PrivateValkey, name: str = "api", policy: Policy = NEVER_CACHED, **options) -> Breaker:
+def make_breaker(
+    server: PrivateValkey, name: str = "api", policy: Policy = NEVER_CACHED, **options
+) -> Breaker:
     """A breaker on a server of the test's own, with the budget that calls really have."""
     return Breaker(name, policy, Contact(server.url), counts=lambda error: True, **options)
 
