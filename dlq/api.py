@@ -4,7 +4,14 @@ from dlq.classification.error import classify_error
 from dlq.models.override import Override
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
-from dlq.sequences import BlockingLetter, close_rebuilt, count_open, list_blocking, park_again
+from dlq.sequences import (
+    BlockingLetter,
+    close_rebuilt,
+    count_open,
+    find_statuses,
+    list_blocking,
+    park_again,
+)
 
 __all__ = [
     "BlockingLetter",
@@ -16,6 +23,7 @@ __all__ = [
     "count_open",
     "count_overrides",
     "find_overrides",
+    "find_statuses",
     "list_blocking",
     "park_again",
     "park_events",

@@ -66,3 +66,9 @@ def count_open(consumers: Iterable[str], *, source: str) -> dict[str, dict[str, 
             if number:
                 counts.setdefault(consumer, {})[status] = int(number)
     return counts
+
+
+def find_statuses(consumer: str, event_ids: Iterable[str], *, source: str) -> dict[str, str]:
+    """The status of each event's letter; an event that has none is not in it."""
+    letters = DeadLetter.objects.filter(consumer=consumer, source=source, event_id__in=list(event_ids))
+    return dict(letters.values_list("event_id", "status"))
