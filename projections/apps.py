@@ -7,8 +7,12 @@ class ProjectionsConfig(AppConfig):
     name = "projections"
 
     def ready(self) -> None:
+        from dashboard.embedded.applications import run_beside
         from projections.declared import sync_declared
+        from projections.definition import list_projectors
 
         # Every app's own `projections.py`.
         autodiscover_modules("projections")
+        if list_projectors():
+            run_beside("consumer", "consume")
         post_migrate.connect(sync_declared, sender=self)

@@ -82,6 +82,15 @@ class Hybrid(Applier):
 
 
 @register
+class Notes(Projector):
+    name = "notes"
+
+    @handles("Noted")
+    def note(self, event: StoredEvent) -> None:
+        apply(self.name, event)
+
+
+@register
 class Balances(Projector):
     """A read model that refuses what comes twice or out of order."""
 
