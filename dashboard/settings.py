@@ -164,6 +164,10 @@ CELERY_BEAT_SCHEDULE = {
         "breakers.tasks.tend": 2.0,
         "breakers.tasks.read_foreign": 10.0,
         "breakers.tasks.prune": 300.0,
+        "projections.tasks.sample": 30.0,
+        "projections.tasks.account": 60.0,
+        "projections.tasks.tend": 5.0,
+        "projections.tasks.prune": 300.0,
     }.items()
 }
 CELERY_TIMEZONE = TIME_ZONE

@@ -11,8 +11,6 @@ from projections.models import LagSample, Projection
 
 RATE_WINDOW = timedelta(minutes=5)
 TREND_WINDOW = timedelta(hours=1)
-KEEP_SAMPLES = timedelta(days=2)
-KEEP_PACES = timedelta(days=14)
 
 # The total of each type is kept under the head's lock, and what a projection has seen of its types with its checkpoint:
 # what is left is a subtraction. The delay is the age of the event after the checkpoint, one probe of the primary key.
