@@ -168,6 +168,9 @@ CELERY_BEAT_SCHEDULE = {
         "projections.tasks.account": 60.0,
         "projections.tasks.tend": 5.0,
         "projections.tasks.prune": 300.0,
+        "dlq.tasks.compact": 5.0,
+        "dlq.tasks.release_items": 10.0,
+        "dlq.tasks.purge": 60.0,
     }.items()
 }
 CELERY_TIMEZONE = TIME_ZONE

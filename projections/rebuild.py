@@ -96,7 +96,7 @@ def finish(projector: Projector, hold: Hold) -> bool:
         row = get_row(projector)
         if row.state != State.REBUILDING:
             raise RebuildError(f"{projector.name} is {row.state}: somebody has ended its rebuild.")
-        is_done = row.position >= lane.cursor["until"]
+        is_done = bool(row.position >= lane.cursor["until"])
         if is_done:
             Projection.objects.filter(pk=row.pk).update(state=lane.cursor["then"], state_since=Now())
     return is_done
