@@ -48,7 +48,7 @@ class Batch:
     def succeed(self, event: StoredEvent) -> None:
         self.done.append((event.position, False))
         self.counts["processed"] += 1
-        if str(event.event_id) in self.router.has_letter:
+        if self.router.has_letter and str(event.event_id) in self.router.has_letter:
             self.rebuilt.append(str(event.event_id))
         self.move(event)
 
@@ -130,20 +130,25 @@ class Batch:
         self.wait_seconds = seconds or 0.0
 
     def save(self) -> None:
+        """Most batches have nothing but spans, a pace and a checkpoint to write."""
+        if self.failures or self.parked or self.rebuilt:
+            self.save_letters()
         Skip.objects.bulk_create(
             self.skips,
             update_conflicts=True,
             unique_fields=["projection", "position"],
             update_fields=["actor", "reason", "error_type", "error_message", "stacktrace", "attempt"],
         )
-        record_failures(self.failures)
-        park_again(self.row.name, [parked.event_id for parked in self.parked], source=NATIVE)
-        park_events(self.parked)
-        close_rebuilt(self.row.name, self.rebuilt, source=NATIVE, closed_by="redrive")
         WaitingEvent.objects.bulk_create(self.waits)
         Span.objects.bulk_create(make_spans(self.row, self.done))
         add_pace(self.row, self.counts, self.clock.now())
         self.save_checkpoint()
+
+    def save_letters(self) -> None:
+        record_failures(self.failures)
+        park_again(self.row.name, [parked.event_id for parked in self.parked], source=NATIVE)
+        park_events(self.parked)
+        close_rebuilt(self.row.name, self.rebuilt, source=NATIVE, closed_by="redrive")
 
     def save_checkpoint(self) -> None:
         row = self.row
