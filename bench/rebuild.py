@@ -57,6 +57,7 @@ class Balances(Projector):
 @register
 class OneByOne(Balances):
     name = "one-by-one"
+    is_pipelined = True
 
     @handles("Paid")
     def change(self, event: StoredEvent) -> None:
