@@ -177,17 +177,6 @@ CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
 RUN_LEASE_SECONDS = env.number("REDRIVE_RUN_LEASE_SECONDS", 30, least=1, most=3600)
 
-# Dead letters --------------------------------------------------------------------------------------
-
-# Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
-MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
-# Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
-CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
-# Above this many letters the number must be typed to confirm.
-TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
-# Closed letters are purged after so many days; 0 keeps them.
-KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
-
 # Breakers ------------------------------------------------------------------------------------------
 
 # Own profiles, as JSON: {"payments": {"failure_threshold": 3, "open_seconds": 60}}
@@ -197,6 +186,22 @@ FOREIGN_BREAKERS = env.words("REDRIVE_FOREIGN_BREAKERS") or ["pybreaker", "aiobr
 if FOREIGN_BREAKERS == ["none"]:
     FOREIGN_BREAKERS = []
 FOREIGN_BREAKERS_URL = env.url("REDRIVE_FOREIGN_BREAKERS_URL", REDIS_URL, {"redis", "rediss", "unix"})
+# Dead letters --------------------------------------------------------------------------------------
+
+# Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
+MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
+# Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
+CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
+# Above this many letters the number must be typed to confirm.
+TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
+# Links from a letter to traces, logs and the like, and from a group to its runbook.
+LINKS = env.links(
+    "REDRIVE_LINKS",
+    {"trace_id", "event_id", "consumer", "event_type", "error_type", "source", "tenant", "app_version"},
+)
+RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type", "category", "source"})
+# Closed letters are purged after so many days; 0 keeps them.
+KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 
 # Logs ----------------------------------------------------------------------------------------------
 

@@ -24,10 +24,15 @@ from dlq.verbs import Verb
 class Done:
     """What came of it: done at once to so many letters, or a run that is on its way."""
 
-    count: int
+    # Those that were touched at once.
+    ids: list[int]
     # Letters that were confirmed and had moved on meanwhile; they were left alone.
     moved_count: int
     run: Run | None
+
+    @property
+    def count(self) -> int:
+        return len(self.ids)
 
 
 def handle_letters(
@@ -56,7 +61,7 @@ def handle_letters(
         touched = verbs.apply(verb, ids, actor=str(actor), reason=reason)
         close_group(verb, selection)
         entry.details = selection.description | {"count": len(touched), "moved": confirmed - len(touched)}
-    return Done(len(touched), confirmed - len(touched), run=None)
+    return Done(touched, confirmed - len(touched), run=None)
 
 
 def start_run(
@@ -89,7 +94,7 @@ def start_run(
             close_group(verb, selection)
             entry.details = selection.description | {"count": frozen}
     dispatch(run)
-    return Done(0, 0, run)
+    return Done([], 0, run)
 
 
 def check_reason(verb: Verb, parts: list[LetterQuerySet], reason: str) -> None:

@@ -1,4 +1,4 @@
-"""The groups page: worst first, in four statements whatever the number of letters."""
+"""The groups page: worst first, in five statements whatever the number of letters."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,8 @@ from django.core.exceptions import BadRequest
 from django.db import connection
 from django.utils import timezone
 
-from dlq.models import Facet, FailureGroup, GroupFacet
+from dlq.masking import get_masking
+from dlq.models import DeadLetter, Facet, FailureGroup, GroupFacet
 
 PAGE_SIZE = 50
 TABS = {
@@ -61,6 +62,14 @@ WHERE %(after_rank)s::numeric IS NULL OR (rank, id) < (%(after_rank)s, %(after_i
 ORDER BY rank DESC, id DESC LIMIT %(limit)s
 """  # noqa: S608
 
+# A title that was made under other masking rules may hold what is masked today.
+WORST = f"""
+SELECT g.id, g.consumer, CASE WHEN g.mask_key = %(mask_key)s THEN g.title ELSE g.error_type END,
+       open_count::bigint, first_at, last_at, g.blocked_sequence_count
+FROM ({TABBED}) AS tabbed JOIN dlq_failuregroup g USING (id)
+WHERE in_open ORDER BY open_count DESC, g.id DESC LIMIT %(limit)s
+"""  # noqa: S608
+
 COUNT_TABS = f"""
 SELECT count(*) FILTER (WHERE in_open), count(*) FILTER (WHERE in_new), count(*) FILTER (WHERE in_regressed),
        count(*) FILTER (WHERE in_poison), count(*) FILTER (WHERE in_muted), count(*) FILTER (WHERE in_closed)
@@ -74,11 +83,22 @@ FROM dlq_failurebucket WHERE group_id = ANY(%(ids)s) AND starts_at >= %(start)s 
 """
 
 
+# The newest letter of each group: a title without values says little to who is looking for one.
+EXAMPLES = """
+SELECT wanted.id, newest.error_type, newest.summary, newest.mask_key
+FROM unnest(%(ids)s::bigint[]) AS wanted(id) CROSS JOIN LATERAL (
+    SELECT error_type, summary, mask_key FROM dlq_deadletter WHERE group_id = wanted.id
+    ORDER BY last_failed_at DESC, id DESC LIMIT 1
+) AS newest
+"""
+
+
 @dataclass(frozen=True)
 class GroupRow:
-    """A group with its figures."""
+    """A group with its figures; `example` holds the words of its newest letter, and is None once all are purged."""
 
     group: FailureGroup
+    example: DeadLetter | None
     open_count: int
     poison_count: int
     total_count: int
@@ -121,12 +141,41 @@ def make_rows(figures: Sequence[tuple[Any, ...]]) -> list[GroupRow]:
     """Rows for groups given as (id, open, poison, total, first, last)."""
     ids = [row[0] for row in figures]
     groups = FailureGroup.objects.in_bulk(ids)
-    sparklines, versions = get_sparklines(ids), get_versions(ids)
+    sparklines, versions, examples = get_sparklines(ids), get_versions(ids), get_examples(ids)
     return [
-        GroupRow(groups[pk], int(opened), int(poison), int(total), first, last, sparklines[pk], versions[pk])
+        GroupRow(
+            groups[pk],
+            examples.get(pk),
+            int(opened),
+            int(poison),
+            int(total),
+            first,
+            last,
+            sparklines[pk],
+            versions[pk],
+        )
         for pk, opened, poison, total, first, last in figures
         if pk in groups
     ]
+
+
+@dataclass(frozen=True)
+class WorstGroup:
+    """What the overview says of a group; its title has no values in it, so everybody may read it."""
+
+    group_id: int
+    consumer: str
+    title: str
+    open_count: int
+    first_at: datetime
+    last_at: datetime
+    blocked_count: int
+
+
+def find_worst(number: int) -> list[WorstGroup]:
+    """The open groups with the most letters, in one statement."""
+    params = {"today": start_of_today(), "limit": number, "mask_key": get_masking().key}
+    return [WorstGroup(*row) for row in fetch(WORST, params)]
 
 
 def count_tabs() -> dict[str, int]:
@@ -143,6 +192,14 @@ def get_sparklines(ids: list[int], hours: int = HOURS) -> dict[int, list[int]]:
     for group_id, hour, number in fetch(SPARKLINES, {"ids": ids, "start": start}):
         lines[group_id][min(hour, hours - 1)] = int(number)
     return lines
+
+
+def get_examples(ids: list[int]) -> dict[int, DeadLetter]:
+    """For each group its newest letter, with only the words that a list shows."""
+    return {
+        group_id: DeadLetter(error_type=error_type, summary=summary, mask_key=mask_key)
+        for group_id, error_type, summary, mask_key in fetch(EXAMPLES, {"ids": ids})
+    }
 
 
 def get_versions(ids: list[int]) -> dict[int, list[str]]:
