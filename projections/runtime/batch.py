@@ -40,6 +40,7 @@ class Batch:
         self.wait_seconds = 0.0
 
     def move(self, event: StoredEvent) -> None:
+        """Once for each event: it is done with, one way or another."""
         if event.position > self.row.position:
             self.seen_count += event.type in self.router.event_types
         if event.position > self.position:
@@ -57,6 +58,7 @@ class Batch:
         if route == Route.IGNORE:
             self.done.append((event.position, True))
             self.counts["ignored"] += 1
+            self.move(event)
         elif route == Route.SKIP:
             override = self.router.overrides[str(event.event_id)]
             self.skip(event, override.actor, override.reason or f"{override.kind} by {override.actor}", [])
@@ -64,12 +66,12 @@ class Batch:
             self.park(event)
         else:
             self.wait(event, "", None)
-        self.move(event)
 
     def park(self, event: StoredEvent) -> None:
         self.parked.append(make_parked(self.row.name, event, self.clock.now()))
         self.router.block(event)
         self.counts["parked"] += 1
+        self.move(event)
 
     def skip(self, event: StoredEvent, actor: str, reason: str, tries: list[Try]) -> None:
         last: Try = tries[-1] if tries else {}
