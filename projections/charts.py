@@ -8,10 +8,11 @@ from django.utils import timezone
 from projections.lag import Lag
 from projections.models import LagSample, Pace
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 720, 180, 4, 20
+# Half a wide page; narrower ones scroll, since text must not shrink.
+WIDTH, HEIGHT, LEFT, BOTTOM = 560, 180, 4, 20
 SPARK_WIDTH, SPARK_HEIGHT = 120, 24
 MINUTES = 60
-BAR_WIDTH, BARS_HEIGHT = 12, 80
+BAR_WIDTH, BARS_HEIGHT = 9, 120
 FAILURES = (("retried", "warn"), ("skipped", "mute"), ("dead_lettered", "bad"), ("fatal", "info"))
 
 

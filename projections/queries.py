@@ -25,6 +25,9 @@ CHART_WINDOW = timedelta(hours=1)
 MODEST_RATE = 2000.0
 
 
+MOVING = (Projection.State.RUNNING, Projection.State.REBUILDING)
+
+
 @dataclass(frozen=True)
 class Row:
     """A projection with everything that a page says about it."""
@@ -38,6 +41,12 @@ class Row:
     @property
     def spark(self) -> str:
         return draw_spark(self.measures.samples, self.measures.lag)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None: it does not move, or nobody can tell."""
+        is_moving = self.projection.state in MOVING and not self.projection.block
+        return self.measures.seconds_left if is_moving else None
 
     @property
     def open_count(self) -> int:
