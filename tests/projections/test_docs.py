@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,15 +18,14 @@ DOCS = Path(__file__).parents[2] / "docs" / "projections.md"
 
 
 @pytest.fixture
-def _shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def shop(monkeypatch: pytest.MonkeyPatch) -> None:
     """An app named shop, as the example has it, and a registry that forgets it."""
     monkeypatch.setitem(sys.modules, "shop", sys.modules["tests.shop"])
     monkeypatch.setitem(sys.modules, "shop.models", models)
     monkeypatch.setattr(definition, "_registered", {})
-    yield
 
 
-def test_the_example_consumes_what_it_appends(_shop: None, clock: object) -> None:
+def test_the_example_consumes_what_it_appends(shop: None, clock: object) -> None:
     code = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
     assert len(code) == 2
     for block in code:
