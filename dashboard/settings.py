@@ -90,7 +90,7 @@ LOGIN_REDIRECT_URL = "overview"
 
 # The application -----------------------------------------------------------------------------------
 
-SECTIONS = ["dlq", "breakers"]
+SECTIONS = ["dlq", "projections", "breakers"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
@@ -170,6 +170,10 @@ CELERY_BEAT_SCHEDULE = {
         "breakers.tasks.tend": 2.0,
         "breakers.tasks.read_foreign": 10.0,
         "breakers.tasks.prune": 300.0,
+        "projections.tasks.sample": 30.0,
+        "projections.tasks.account": 60.0,
+        "projections.tasks.tend": 5.0,
+        "projections.tasks.prune": 300.0,
         "dlq.tasks.compact": 5.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,

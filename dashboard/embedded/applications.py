@@ -12,8 +12,17 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
 
+# Commands of manage.py that sections want to have running beside the others, by name.
+_beside: dict[str, tuple[str, ...]] = {}
+
+
+def run_beside(name: str, *arguments: str) -> None:
+    """Have `up` keep this command of manage.py running; a section says so when Django starts."""
+    _beside[name] = arguments
+
+
 def applications(port: int, environ: Mapping[str, str]) -> list[Program]:
-    """Web, workers and beat."""
+    """Web, workers, beat, and what the sections want."""
     return [
         _python("web", environ, "gunicorn", *_gunicorn(port), "dashboard.wsgi"),
         _worker("worker", environ, "--queues=runs", "--concurrency=2"),
@@ -21,6 +30,7 @@ def applications(port: int, environ: Mapping[str, str]) -> list[Program]:
         _worker("housekeeper", environ, "--queues=housekeeping", "--pool=solo", "--concurrency=1"),
         # No pid file: after kill -9 it would keep the next beat from starting.
         _celery("beat", environ, "beat", "--pidfile="),
+        *(manage(name, environ, *arguments) for name, arguments in _beside.items()),
     ]
 
 

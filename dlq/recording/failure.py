@@ -47,6 +47,8 @@ class Failure(Event):
     duration_ms: int | None = None
     # The replay that tried.
     run_id: int | None = None
+    # False in a rebuild, which handles everything again: what fails there is not back after it was mended.
+    is_regression: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,6 +94,7 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
     failed_at = clean_time(failure.failed_at)
     letter |= describe_verdict(verdict) | {
         "status": "failed",
+        "is_regression": failure.is_regression,
         "error_type": error_type,
         "summary": masked.strip().partition("\n")[0][:SUMMARY_LENGTH],
         "mask_key": masking.key,

@@ -111,6 +111,8 @@ def find_regressed(
     closed_at = {group.id: group.resolved_at for group in groups if group.resolved_at}
     failed_again: dict[int, datetime] = {}
     for one in [*new, *reopened]:
+        if not one.letter.get("is_regression"):
+            continue
         group_id, at = one.letter["group_id"], one.letter["last_failed_at"]
         if one in reopened or (group_id in closed_at and at > closed_at[group_id]):
             failed_again[group_id] = max(at, failed_again.get(group_id, at))

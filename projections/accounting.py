@@ -1,0 +1,186 @@
+"""Accounting: every event up to the checkpoint was processed, ignored, skipped, dead-lettered or parked.
+
+It is not a sum of counters that are bumped together. The runtime leaves spans of positions that it really saw and did;
+positions are gapless, so a hole between spans is an event that something else must explain: a skip, a waiting event, a
+letter. One that nothing explains is missing, and is named. The cost follows the number of holes, not of events.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from dlq.api import find_statuses
+from projections.models import NATIVE, Projection, Span
+from projections.runtime.lock import lock_consumer
+
+# How many missing events are named; there is rarely more than one cause.
+MOST_NAMED = 20
+CHUNK = 2000
+# Neighbouring spans are joined when so many have come.
+JOIN_AFTER = 100
+CLOSED = ("resolved", "discarded")
+
+# The checkpoint, what is covered by spans, and the ranges that are not; all of one moment.
+SUM_SPANS = """
+SELECT p.position, p.accounting_from, coalesce(s.ignored, 0), coalesce(s.closed, 0), s.number, gaps.ranges
+FROM projections_projection p
+CROSS JOIN LATERAL (
+    SELECT sum(ignored_count) AS ignored, sum(closed_count) AS closed, count(*) AS number,
+           range_agg(int8range(first, last, '[]')) AS covered
+    FROM projections_span WHERE projection_id = p.id
+) AS s
+CROSS JOIN LATERAL (
+    SELECT array_agg(ARRAY[lower(gap), upper(gap) - 1]) AS ranges
+    FROM unnest(int8multirange(int8range(p.accounting_from, p.position, '(]'))
+                - coalesce(s.covered, '{}'::int8multirange)) AS gap
+) AS gaps
+WHERE p.id = %s
+"""
+
+# What our own tables say about the positions of a range.
+EXPLAIN = """
+SELECT n, e.event_id, e.type, e.stream, s.id IS NOT NULL, w.id IS NOT NULL
+FROM unnest(%(positions)s::bigint[]) AS n
+LEFT JOIN projections_event e ON e.position = n
+LEFT JOIN projections_skip s ON s.projection_id = %(id)s AND s.position = n
+LEFT JOIN projections_waitingevent w ON w.projection_id = %(id)s AND w.position = n
+"""
+
+# Neighbours become one span; the caller holds the consumer's lock.
+JOIN_SPANS = """
+WITH gone AS (
+    DELETE FROM projections_span WHERE projection_id = %(id)s RETURNING first, last, ignored_count, closed_count
+), marked AS (
+    SELECT *, first > 1 + max(last) OVER (ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_new
+    FROM gone
+), numbered AS (
+    SELECT *, count(*) FILTER (WHERE is_new) OVER (ORDER BY first) AS island FROM marked
+)
+INSERT INTO projections_span (projection_id, first, last, ignored_count, closed_count)
+SELECT %(id)s, min(first), max(last), sum(ignored_count), sum(closed_count) FROM numbered GROUP BY island
+"""
+
+
+class Hole(NamedTuple):
+    """A position that no span covers, with its event; None if the store has no event there."""
+
+    position: int
+    event_id: Any
+    type: str | None
+    stream: str | None
+    is_skipped: bool
+    is_waiting: bool
+
+
+@dataclass
+class Account:
+    """The equation, as of one moment."""
+
+    position: int
+    accounting_from: int
+    total: int
+    processed: int
+    ignored: int
+    skipped: int = 0
+    dead_lettered: int = 0
+    parked: int = 0
+    waiting: int = 0
+    missing: int = 0
+    span_count: int = 0
+    checked_at: str = ""
+    # Up to MOST_NAMED of the missing.
+    named: list[dict[str, Any]] = field(default_factory=list)
+
+
+def check(row: Projection) -> Account:
+    """Take the account and keep it on the row; what seems missing is looked at again under the lock."""
+    account, closed = take(row)
+    if account.missing or closed or account.span_count > row.accounting.get("span_count", 0) + JOIN_AFTER:
+        with transaction.atomic():
+            lock_consumer(row.name)
+            account, closed = take(row)
+            settle(row, closed)
+            join_spans(row)
+            account.span_count = row.spans.count()
+    Projection.objects.filter(pk=row.pk).update(accounting=asdict(account))
+    return account
+
+
+def take(row: Projection) -> tuple[Account, list[int]]:
+    """The account, and the positions whose letters are closed and may be forgotten some day."""
+    with connection.cursor() as cursor:
+        cursor.execute(SUM_SPANS, [row.pk])
+        position, start, ignored, closed_count, span_count, ranges = cursor.fetchone()
+    ranges = ranges or []
+    total = position - start
+    hole_count = sum(last - first + 1 for first, last in ranges)
+    done = total - hole_count - closed_count
+    account = Account(position, start, total, int(done - ignored), int(ignored), span_count=span_count)
+    account.dead_lettered = int(closed_count)
+    account.checked_at = timezone.now().isoformat()
+    closed: list[int] = []
+    for holes in list_holes(row, ranges):
+        explain(row, holes, account, closed)
+    return account, closed
+
+
+def list_holes(row: Projection, ranges: list[list[int]]) -> Iterator[list[Hole]]:
+    positions = (position for first, last in ranges for position in range(first, last + 1))
+    with connection.cursor() as cursor:
+        while chunk := list(islice(positions, CHUNK)):
+            cursor.execute(EXPLAIN, {"id": row.pk, "positions": chunk})
+            yield [Hole(*found) for found in cursor.fetchall()]
+
+
+def explain(row: Projection, holes: list[Hole], account: Account, closed: list[int]) -> None:
+    ids = [str(hole.event_id) for hole in holes if hole.event_id and not hole.is_skipped]
+    statuses = find_statuses(row.name, ids, source=NATIVE)
+    counts: Counter[str] = Counter()
+    for hole in holes:
+        status = statuses.get(str(hole.event_id))
+        if hole.is_skipped:
+            counts["skipped"] += 1
+        elif hole.is_waiting:
+            counts["waiting"] += 1
+        elif status == "parked":
+            counts["parked"] += 1
+        elif status:
+            counts["dead_lettered"] += 1
+            if status in CLOSED:
+                closed.append(hole.position)
+        else:
+            counts["missing"] += 1
+            if len(account.named) < MOST_NAMED:
+                account.named.append(name_event(hole))
+    for name, number in counts.items():
+        setattr(account, name, getattr(account, name) + number)
+
+
+def name_event(hole: Hole) -> dict[str, Any]:
+    return {
+        "position": hole.position,
+        "event_id": str(hole.event_id or ""),
+        "type": hole.type or "",
+        "stream": hole.stream or "",
+    }
+
+
+def settle(row: Projection, positions: list[int]) -> None:
+    """Closed letters become spans: the purge may then forget them without an alarm."""
+    Span.objects.bulk_create(Span(projection=row, first=p, last=p, closed_count=1) for p in positions)
+
+
+def join_spans(row: Projection) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(JOIN_SPANS, {"id": row.pk})
+
+
+def check_all() -> None:
+    """Beat's round."""
+    for row in Projection.objects.filter(source=NATIVE).order_by("pk"):
+        check(row)

@@ -1,0 +1,34 @@
+"""Keeps the projections' rows in step with what the installed apps declare."""
+
+from typing import Any
+
+from projections.definition import Projector, list_projectors
+from projections.lag import recount_seen
+from projections.models import NATIVE, Projection
+from projections.policies import describe, longest_retry_seconds
+
+COLUMNS = ["event_types", "policy", "criticality", "effects", "grace_seconds", "runbook"]
+
+
+def sync_declared(**_: Any) -> None:
+    """Add a row for each new projection, at the start of the store, and bring the others' declarations up to date."""
+    Projection.objects.bulk_create(
+        [make_row(projector) for projector in list_projectors()],
+        update_conflicts=True,
+        unique_fields=["source", "name"],
+        update_fields=COLUMNS,
+    )
+    recount_seen()
+
+
+def make_row(projector: Projector) -> Projection:
+    return Projection(
+        source=NATIVE,
+        name=projector.name,
+        event_types=projector.event_types,
+        policy=describe(projector.policy),
+        criticality=projector.criticality,
+        effects=projector.effects,
+        grace_seconds=longest_retry_seconds(projector.policy),
+        runbook=projector.runbook,
+    )

@@ -1,0 +1,21 @@
+from projections.models.account import Skip, Span, WaitingEvent
+from projections.models.event import Event, EventType, Head
+from projections.models.measures import LagSample, Pace
+from projections.models.projection import NATIVE, Criticality, Effects, Projection
+from projections.models.request import RebuildRequest
+
+__all__ = [
+    "NATIVE",
+    "Criticality",
+    "Effects",
+    "Event",
+    "EventType",
+    "Head",
+    "LagSample",
+    "Pace",
+    "Projection",
+    "RebuildRequest",
+    "Skip",
+    "Span",
+    "WaitingEvent",
+]

@@ -1,0 +1,25 @@
+"""The consumer's lock: live consumption, replay and rebuild write the same read model, and never at once.
+
+It is a lock of the transaction, not of the session, so it is safe behind pgbouncer, and a dead process leaves none.
+"""
+
+from django.db import connection
+
+# The first of two keys; any number that nobody else uses. Two names with one hash would only wait for each other.
+LOCK_CLASS = 0x70726F6A
+
+TRY = "SELECT pg_try_advisory_xact_lock(%s, hashtext(%s))"
+EXCLUSIVE = "SELECT pg_advisory_xact_lock(%s, hashtext(%s))"
+SHARED = "SELECT pg_advisory_xact_lock_shared(%s, hashtext(%s))"
+
+
+def lock_consumer(name: str, *, shared: bool = False) -> None:
+    """Wait for the lock and hold it until the transaction ends; shared only among replays by sequence."""
+    with connection.cursor() as cursor:
+        cursor.execute(SHARED if shared else EXCLUSIVE, [LOCK_CLASS, name])
+
+
+def try_lock_consumer(name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(TRY, [LOCK_CLASS, name])
+        return bool(cursor.fetchone()[0])

@@ -1,0 +1,124 @@
+"""What a process begins is on record before it begins, so that an event that kills its process can be found.
+
+1. `begin` notes the process and how far it wants to go, in a short transaction of its own.
+2. The work happens in a second transaction, which clears the note together with moving the checkpoint.
+If the process dies
+- before 1 commits: nothing happened;
+- after 1, before 2 commits: the work is undone and the note stays. The next process finds a note that is not its
+  own and older than a second, while the lock is free (a living process needs milliseconds from 1 to 2): its writer is
+  dead. It counts a death and goes on carefully,
+  one event at a time, to where the dead one wanted to go. One death in that range stays unexplained until the range
+  is passed; the third in a row at one event makes the event poison, and it is not tried again;
+- after 2: nothing is left to do.
+"""
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID, uuid4
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from projections.definition import Projector
+from projections.models import NATIVE, Effects, Projection, WaitingEvent
+from projections.runtime.clock import Clock
+from projections.runtime.hand import Hand
+from projections.runtime.lock import try_lock_consumer
+
+# Asked for thrice a batch, so it is not put together each time.
+FIND_ROW = """
+SELECT p.*, coalesce((SELECT position FROM projections_head WHERE id = 1), 0) AS head,
+       (SELECT min(next_at) FROM projections_waitingevent w WHERE w.projection_id = p.id) AS first_wait,
+       p.trial_at < now() - interval '1 second' AS is_stale
+FROM projections_projection p WHERE p.source = %(source)s AND p.name = %(name)s
+"""
+# How often an idle or waiting projection is looked at.
+POLL_SECONDS = 0.2
+MOST_DEATHS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What this process may do now."""
+
+    token: UUID
+    limit: int
+    # One savepoint an event from the start: something failed or died here before.
+    is_careful: bool
+    # The next event has killed too many: it is to become poison untried.
+    is_deadly: bool
+    # An event behind the checkpoint that is due; None: the events after it.
+    waiting: WaitingEvent | None = None
+
+
+@lru_cache(maxsize=1)
+def token_of(pid: int) -> UUID:
+    """This process's name in the notes; a forked child makes its own."""
+    return uuid4()
+
+
+def begin(projector: Projector, hand: Hand, clock: Clock) -> Trial | float:
+    """Note what is about to be tried; or the seconds after which to ask again."""
+    row = find_row(projector.name)
+    if row is None or row.state != hand.state or not has_work(row, hand):
+        return POLL_SECONDS
+    with transaction.atomic(), connection.cursor() as cursor:
+        # The note must survive this process, not the server.
+        cursor.execute("SET LOCAL synchronous_commit = off")
+        if not try_lock_consumer(projector.name):
+            return POLL_SECONDS
+        row = find_row(projector.name)
+        if row is None or row.state != hand.state:
+            return POLL_SECONDS
+        token = token_of(os.getpid())
+        if row.trial_by not in (None, token):
+            if not row.is_stale:
+                return POLL_SECONDS
+            note_death(row)
+        now = clock.now()
+        if row.next_at and row.next_at > now:
+            return (row.next_at - now).total_seconds()
+        return note_trial(row, projector, hand, token, clock)
+
+
+def find_row(name: str) -> Projection | None:
+    """The projection with the store's head, and whether its note is old; None: it is not known yet."""
+    return next(iter(Projection.objects.raw(FIND_ROW, {"source": NATIVE, "name": name})), None)
+
+
+def has_work(row: Projection, hand: Hand) -> bool:
+    return bool(row.first_wait) or row.position < end_of(row, hand)
+
+
+def end_of(row: Projection, hand: Hand) -> int:
+    return min(row.head, hand.until) if hand.until is not None else int(row.head)
+
+
+def note_death(row: Projection) -> None:
+    row.deaths += 1
+    row.careful_to = max(row.careful_to, row.trial_to)
+
+
+def note_trial(row: Projection, projector: Projector, hand: Hand, token: UUID, clock: Clock) -> Trial | float:
+    waiting = find_due(row, clock)
+    end = end_of(row, hand)
+    if waiting is None and row.position >= end:
+        return POLL_SECONDS
+    is_single = waiting or projector.effects == Effects.EXTERNAL or row.position < row.careful_to
+    limit = 1 if is_single else min(hand.batch_size, end - row.position)
+    row.trial_by, row.trial_at, row.trial_to = token, Now(), row.position + (0 if waiting else limit)
+    row.save(update_fields=["trial_by", "trial_at", "trial_to", "careful_to", "deaths"])
+    if waiting:
+        waiting.deaths += 1
+        waiting.save(update_fields=["deaths"])
+        return Trial(token, 1, True, waiting.deaths > MOST_DEATHS, waiting)
+    is_deadly = row.deaths >= MOST_DEATHS and limit == 1
+    return Trial(token, limit, bool(row.attempt) or limit == 1, is_deadly)
+
+
+def find_due(row: Projection, clock: Clock) -> WaitingEvent | None:
+    """The earliest waiting event whose time has come and that is the first of its stream."""
+    if not row.first_wait or row.block:
+        return None
+    return row.waiting.filter(next_at__lte=clock.now()).order_by("position").first()

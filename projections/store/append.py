@@ -1,0 +1,101 @@
+"""Appending, in such a way that a reader by position can never pass over an event that commits late.
+
+1. One statement takes the positions from the head's row, and with them the row's lock until commit.
+2. Under that lock the stream's version is read, by a new snapshot: nobody else can be appending.
+3. The events are inserted.
+So whoever commits later has the higher positions, and a writer that rolls back gives its positions back. The price:
+appends wait for each other from 1 to commit. Append in batches, and as the last thing of a transaction.
+
+If the process dies before commit, nothing happened.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import IntegrityError, connection, transaction
+
+# The row appears with the first event.
+TAKE_POSITIONS = """
+INSERT INTO projections_head AS head (id, position, recorded_at) VALUES (1, %(number)s, clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET
+    position = head.position + excluded.position, recorded_at = greatest(head.recorded_at, clock_timestamp())
+RETURNING position - %(number)s, recorded_at
+"""
+
+GET_VERSION = "SELECT coalesce(max(version), 0) FROM projections_event WHERE stream = %s"
+
+# The events in the order given, each with its number among those of its type.
+INSERT = """
+WITH given AS (
+    SELECT row_number() OVER () AS n, e.*
+    FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(data)s::jsonb[], %(metadata)s::jsonb[])
+        AS e(event_id, type, data, metadata)
+), numbered AS (
+    INSERT INTO projections_eventtype AS known (name, number)
+    SELECT type, count(*) FROM given GROUP BY type
+    ON CONFLICT (name) DO UPDATE SET number = known.number + excluded.number
+    RETURNING name, number
+)
+INSERT INTO projections_event
+    (position, event_id, stream, version, type, type_no, data, metadata, recorded_at)
+SELECT %(after)s + n, event_id, %(stream)s, %(version)s + n, type,
+       numbered.number - count(*) OVER (PARTITION BY type) + row_number() OVER (PARTITION BY type ORDER BY n),
+       data, metadata, %(recorded_at)s
+FROM given JOIN numbered ON numbered.name = given.type
+"""
+
+
+class VersionConflictError(Exception):
+    """The stream is not at the version that the writer expected: somebody else has appended to it."""
+
+
+class DuplicateEventError(Exception):
+    """An event with this id is in the store already."""
+
+
+@dataclass(frozen=True)
+class NewEvent:
+    """An event to be appended; give it an id if the same one may be appended twice."""
+
+    type: str
+    data: Any
+    metadata: dict[str, Any] = field(default_factory=dict)
+    event_id: UUID = field(default_factory=uuid4)
+
+
+def append(stream: str, events: Iterable[NewEvent], *, expected_version: int | None = None) -> int:
+    """Append to a stream and return its new version; an expected version of None is any, 0 is a new stream."""
+    given = list(events)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(TAKE_POSITIONS, {"number": len(given)})
+        after, recorded_at = cursor.fetchone()
+        cursor.execute(GET_VERSION, [stream])
+        version: int = cursor.fetchone()[0]
+        if expected_version not in (None, version):
+            raise VersionConflictError(f"{stream} is at version {version}, not {expected_version}")
+        values = {
+            "ids": [event.event_id for event in given],
+            "types": [event.type for event in given],
+            "data": [encode(event.data) for event in given],
+            "metadata": [encode(event.metadata) for event in given],
+            "stream": stream,
+            "version": version,
+            "after": after,
+            "recorded_at": recorded_at,
+        }
+        try:
+            cursor.execute(INSERT, values)
+        except IntegrityError as error:
+            # A stricter isolation than read committed: then the snapshot is the transaction's, and may be old.
+            if "event_stream_version" in str(error):
+                raise VersionConflictError(f"{stream} has moved on") from error
+            raise DuplicateEventError(str(error)) from error
+    return version + len(given)
+
+
+def encode(value: Any) -> str:
+    return json.dumps(value, cls=DjangoJSONEncoder)

@@ -1,0 +1,100 @@
+"""Every event up to the checkpoint is on record somewhere, or it is named."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dlq.api import close_rebuilt
+from dlq.models import DeadLetter
+from projections import accounting
+from projections.definition import find_projector
+from projections.models import Projection
+from projections.runtime import turn
+from projections.runtime.hand import LIVE
+from projections.store import NewEvent, append, read
+
+Pay = Callable[..., int]
+Work = Callable[..., Projection]
+
+
+@pytest.fixture
+def busy(pay: Pay, work: Work) -> Projection:
+    """A projection that has processed, ignored, dead-lettered and parked."""
+    pay("a", 1, 2)
+    append("a", [NewEvent("Noted", {})])
+    pay("a", 3, mark="x", how="KeyError")
+    pay("b", 4)
+    pay("a", 5, 6)
+    return work("letters")
+
+
+def figures(account: accounting.Account) -> dict[str, int]:
+    names = ("total", "processed", "ignored", "skipped", "dead_lettered", "parked", "waiting", "missing")
+    return {name: getattr(account, name) for name in names if getattr(account, name)}
+
+
+def test_the_equation_holds_by_the_evidence_itself(busy: Projection) -> None:
+    account = accounting.check(busy)
+    assert figures(account) == {"total": 7, "processed": 3, "ignored": 1, "dead_lettered": 1, "parked": 2}
+    busy.refresh_from_db()
+    assert busy.accounting["processed"] == 3
+
+
+def test_a_skip_is_accounted_for(pay: Pay, work: Work) -> None:
+    pay("a", 1, mark="x", how="ValueError")
+    pay("a", 2)
+    assert figures(accounting.check(work("cache"))) == {"total": 2, "processed": 1, "skipped": 1}
+
+
+def test_an_event_that_waits_for_a_breaker_is_accounted_for(pay: Pay, work: Work) -> None:
+    pay("a", 1, mark="x", how="breaker")
+    pay("b", 2)
+    assert figures(accounting.check(work("letters"))) == {"total": 2, "processed": 1, "waiting": 1}
+
+
+def test_a_letter_that_was_deleted_is_missed_by_name(busy: Projection) -> None:
+    DeadLetter.objects.get(position=4).delete()
+    account = accounting.check(busy)
+    event = read(after=3, types=[], limit=1)[0]
+    assert account.missing == 1
+    assert account.named == [
+        {"position": 4, "event_id": str(event.event_id), "type": "Paid", "stream": "a"},
+    ]
+
+
+def test_an_event_that_a_read_dropped_is_missed_by_name(
+    pay: Pay, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forgetful(**kwargs: Any) -> Any:
+        return [event for event in read(**kwargs) if event.position != 3]
+
+    monkeypatch.setattr(turn, "read", forgetful)
+    pay("a", 1, 2, 3, 4, 5)
+    projector = find_projector("letters")
+    assert projector is not None
+    turn.take_turn(projector, LIVE, clock)
+    account = accounting.check(Projection.objects.get(name="letters"))
+    assert (account.processed, account.missing) == (4, 1)
+    assert account.named[0]["position"] == 3
+
+
+def test_a_closed_letter_may_be_purged_later_without_an_alarm(busy: Projection) -> None:
+    letter = DeadLetter.objects.get(position=4)
+    close_rebuilt("letters", [letter.event_id], source="native", closed_by="olga")
+    accounting.check(busy)
+    letter.delete()
+    account = accounting.check(busy)
+    assert figures(account) == {"total": 7, "processed": 3, "ignored": 1, "dead_lettered": 1, "parked": 2}
+
+
+def test_spans_are_joined_and_say_the_same(busy: Projection, pay: Pay, work: Work) -> None:
+    for number in range(5):
+        pay("c", number)
+        work("letters")
+    before = figures(accounting.check(busy))
+    assert busy.spans.count() > 2
+    accounting.join_spans(busy)
+    spans = list(busy.spans.order_by("first").values_list("first", "last", "ignored_count"))
+    assert spans == [(1, 3, 1), (5, 5, 0), (8, 12, 0)]
+    assert figures(accounting.check(busy)) == before

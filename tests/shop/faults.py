@@ -1,0 +1,33 @@
+"""What handlers do when a test tells them to misbehave."""
+
+import os
+import signal
+import time
+
+from django.db import OperationalError
+
+from breakers.api import BreakerOpen
+from projections.api import StoredEvent
+from tests.shop.models import Fault
+
+ERRORS: dict[str, Exception] = {
+    "ValueError": ValueError("amount 17 is not possible"),
+    "KeyError": KeyError("currency"),
+    "TimeoutError": TimeoutError("the price service did not answer"),
+    "DiskFull": type("DiskFull", (Exception,), {})("no space left"),
+    "OperationalError": OperationalError("the connection is lost"),
+    "breaker": BreakerOpen("prices", 30.0),
+}
+
+
+def misbehave(event: StoredEvent) -> None:
+    """Fail as the event's mark says, if a test has said so."""
+    mark = event.data.get("mark")
+    fault = Fault.objects.filter(mark=mark).first() if mark else None
+    if fault is None:
+        return
+    if fault.how == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if fault.how == "hang":
+        time.sleep(3600)
+    raise ERRORS[fault.how]
