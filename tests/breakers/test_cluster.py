@@ -48,7 +48,7 @@ def test_every_script_runs(cluster: PrivateValkey, name: str):
     assert scripts.reset(execute, name, None, 1) == 1
     assert scripts.prune(execute, "", None) == 0
     causes = [fields[b"cause"] for _, fields in cluster.client().xrange(keys.TRANSITIONS)]
-    assert causes == [b"failures", b"waited", b"probes succeeded", b"tripped", b"reset"]
+    assert causes == [b"too many failures", b"pause over", b"probes succeeded", b"tripped", b"reset"]
 
 
 def test_the_server_would_refuse_keys_of_two_slots(cluster: PrivateValkey):
