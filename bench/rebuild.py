@@ -115,7 +115,7 @@ def rebuild(name: str, events: int) -> tuple[float, str]:
     """A rebuild as a worker does it, lane and all; events a second, and a checksum of the read model."""
     row = Projection.objects.get(name=name)
     run = start_rebuild(row, actor="bench", reason="", request_key=uuid4())
-    kind, hold = get_kind("rebuild"), lanes.claim(run.pk, 0, holder="bench")
+    kind, hold = get_kind("rebuild"), lanes.claim(run.pk, 0, 0, holder="bench")
     assert hold is not None
     began = time.perf_counter()
     while not kind.work(hold).is_done:
