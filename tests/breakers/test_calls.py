@@ -120,6 +120,17 @@ def test_within_a_window_failures_add_up_whatever_succeeds_between():
         pass
 
 
+@pytest.mark.parametrize(("apart", "opens"), [(59.999, True), (60.0, False)])
+def test_a_failure_leaves_the_window_to_the_ms(apart: float, opens: bool):
+    now = 1_700_000_000.0
+    policy = Policy(failure_threshold=2, window_seconds=60, cache_seconds=0)
+    breaker = get_breaker("api", policy, clock=lambda: now)
+    fail(breaker)
+    now += apart
+    fail(breaker)
+    assert bool(get_redis().zcard("{redrive:breakers}:open")) == opens
+
+
 def test_a_call_that_took_too_long_has_failed_though_it_returned():
     breaker = get_breaker("api", Policy(failure_threshold=1, call_timeout_seconds=0.001, cache_seconds=0))
     with breaker.call() as call:
