@@ -69,7 +69,10 @@ def filter_field(field: BoundField, facets: dict[str, list[str]]) -> SafeString:
         choices = format_html_join(
             "",
             '<option value="{}"{}>{}</option>',
-            ((key, SELECTED if str(key) == value else "", label) for key, label in field.field.widget.choices),
+            (
+                (key, SELECTED if str(key) == value else "", label)
+                for key, label in field.field.widget.choices
+            ),
         )
         return format_html(
             '<select name="{}" id="{}">{}</select>', field.html_name, field.id_for_label, choices
