@@ -18,9 +18,10 @@ SignIn = Callable[[str], Page]
 
 
 def visit_all(page: Page) -> Iterator[str]:
-    """Go to every address but the verbs', which answer GET with 405 and nothing else."""
+    """Go to every address that is a page: not to the verbs', and not to downloads."""
     for path, _ in list_addresses():
-        if page.request.get(path).status != 405:
+        answer = page.request.get(path)
+        if answer.status != 405 and "content-disposition" not in answer.headers:
             page.goto(path)
             yield path
 
