@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from projections.lag import Lag
-from projections.models import LagSample, Pace
+from projections.lag import Lag, Sample
+from projections.models import Pace
 
 # Half a wide page; narrower ones scroll, since text must not shrink.
 WIDTH, HEIGHT, LEFT, BOTTOM = 560, 180, 4, 20
@@ -21,7 +21,7 @@ class Point:
     x: float
     head_y: float
     position_y: float
-    sample: LagSample
+    sample: Sample
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LagChart:
         return f"{self.head_line} {back}"
 
 
-def draw_lag(samples: list[LagSample], now: LagSample) -> LagChart | None:
+def draw_lag(samples: list[Sample], now: Sample) -> LagChart | None:
     """None while there are too few samples to draw a line."""
     samples = [*samples, now]
     if len(samples) < 3:
@@ -73,7 +73,7 @@ def draw_lag(samples: list[LagSample], now: LagSample) -> LagChart | None:
     return LagChart(points, most, least, sentence)
 
 
-def draw_spark(samples: list[LagSample], lag: Lag) -> str:
+def draw_spark(samples: list[Sample], lag: Lag) -> str:
     """The lag as the points of a small line; empty while there is nothing to compare."""
     values = [sample.lag for sample in samples] + [lag.events]
     if len(values) < 3:

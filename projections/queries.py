@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -13,8 +13,8 @@ from dashboard.models import AuditEntry, Heartbeat, Lane, Run
 from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
-from projections.lag import Lag, Measures, Rates, get_measures
-from projections.models import NATIVE, LagSample, Pace, Projection, RebuildRequest, Skip, WaitingEvent
+from projections.lag import Lag, Measures, Rates, Sample, get_measures
+from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
 from projections.reasons import Reason, describe_error, explain
 from projections.store import get_head
 
@@ -57,9 +57,9 @@ class Row:
         return self.letters.get("parked", 0)
 
     @property
-    def sample(self) -> LagSample:
+    def sample(self) -> Sample:
         lag = self.measures.lag
-        return LagSample(at=timezone.now(), head=lag.head, position=self.projection.position, lag=lag.events)
+        return Sample(timezone.now(), lag.head, self.projection.position, lag.events)
 
 
 SEVERITY = {"bad": 0, "warn": 1, "info": 2, "good": 3}
@@ -142,7 +142,9 @@ def preview_rebuild(projection: Projection) -> RebuildPreview:
 
 def find_troubled() -> Iterator[Need]:
     """Projections that wait for a person; one small query, since every page asks."""
-    for row in Projection.objects.filter(source=NATIVE):
+    troubled = Q(state=Projection.State.STOPPED) | Q(accounting__missing__gt=0)
+    rows = Projection.objects.filter(troubled, source=NATIVE)
+    for row in rows.only("name", "state", "position", "accounting", "error_type", "error_message")[:20]:
         url = reverse("projections:projection", args=[row.pk])
         if row.state == Projection.State.STOPPED:
             headline = f"{row.name} has stopped on one event"

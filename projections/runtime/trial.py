@@ -4,11 +4,11 @@
 2. The work happens in a second transaction, which clears the note together with moving the checkpoint.
 If the process dies
 - before 1 commits: nothing happened;
-- after 1, before 2 commits: the work is undone and the note stays. The next process finds a note that is not its
-  own and older than a second, while the lock is free (a living process needs milliseconds from 1 to 2): its writer is
-  dead. It counts a death and goes on carefully,
-  one event at a time, to where the dead one wanted to go. One death in that range stays unexplained until the range
-  is passed; the third in a row at one event makes the event poison, and it is not tried again;
+- after 1, before 2 commits: the work is undone and the note stays. The next process finds a note that is not its own
+  and older than a second, while the lock is free (a living process needs milliseconds from 1 to 2): its writer is
+  dead. It counts a death and goes on carefully, one event at a time, to where the dead one wanted to go. One death in
+  that range stays unexplained until the range is passed; the third in a row at one event makes the event poison, and
+  it is not tried again;
 - after 2: nothing is left to do.
 """
 

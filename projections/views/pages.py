@@ -38,7 +38,7 @@ def show_projection(request: HtmxHttpRequest, projection_id: int) -> HttpRespons
         "projection": projection,
         "chart": charts.draw_lag(row.measures.samples, row.sample),
         "failures": charts.draw_failures(queries.list_paces(projection)),
-        "account": accounting.check(projection),
+        "account": accounting.show(projection),
         "blocked": find_event(projection.position + 1) if projection.block else None,
         "recent": list_recent(projection.name, limit=RECENT_SIZE),
         "history": HistoryTable(queries.list_history(projection)),

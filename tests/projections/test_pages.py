@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.models import Heartbeat
 from dlq.models import DeadLetter
-from projections import lag
+from projections import accounting, lag
 from projections.models import LagSample, Projection
 from projections.queries import list_rows
 
@@ -85,7 +85,7 @@ def test_lag_is_in_events_of_its_types_and_costs_three_statements(pay: Pay, work
     assert len(queries) == 3
     found = {row.name: measures[row.pk].lag.events for row in Projection.objects.all()}
     assert (found["letters"], found["notes"], found["journal"]) == (1, 3, 3)
-    lag.recount_seen()
+    lag.recount_idle()
     again = lag.get_measures()
     assert {row.name: again[row.pk].lag.events for row in Projection.objects.all()} == found
 
@@ -114,6 +114,7 @@ def test_a_missing_event_is_an_alarm_with_its_name(viewer: Client, pay: Pay, wor
     row = work("letters")
     DeadLetter.objects.all().delete()
     assert "1 missing" in show(viewer, row)
+    accounting.check_all()
     html = viewer.get(reverse("overview")).content.decode()
     assert "letters is missing 1 event" in html
 

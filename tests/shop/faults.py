@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from breakers.api import BreakerOpen
 from projections.api import StoredEvent
@@ -30,4 +30,7 @@ def misbehave(event: StoredEvent) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if fault.how == "hang":
         time.sleep(3600)
+    if fault.how == "slow query":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(3600)")
     raise ERRORS[fault.how]
