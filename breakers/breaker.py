@@ -35,11 +35,12 @@ Time is the Redis server's, so processes with wrong clocks agree; a `clock` may 
 import time
 from collections.abc import Callable
 from functools import wraps
+from time import monotonic
 from typing import Any, ParamSpec, TypeVar
 
 from redis import RedisError
 
-from breakers.call import Call
+from breakers.call import Call, FreeCall
 from breakers.contact import Contact
 from breakers.counting import Counts
 from breakers.keys import check_name
@@ -74,15 +75,20 @@ class Breaker:
         self._used_by = used_by
         self._clock = clock
         self._contact = contact
-        self._shared = SharedBreaker(name, policy, contact.redis)
+        self._shared = SharedBreaker(name, policy, contact.execute)
         self._local = LocalBreaker(policy)
         self._seemed_closed = True
-        self._cached: Permit | None = None
+        # A permit to go through without asking, and until when it may be believed.
+        self._cached = Permit(0)
         self._cached_until = 0.0
+        # The call with that permit, if calls are not timed; None: a call of its own for each.
+        self._free_call: FreeCall | None = None
         self._announce_at = 0.0
 
     def call(self) -> Call:
         """`with breaker.call(): ...`; raises BreakerOpen instead of entering the block."""
+        if self._free_call and monotonic() < self._cached_until:
+            return self._free_call
         return Call(self)
 
     def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
@@ -95,31 +101,32 @@ class Breaker:
 
         return guarded
 
-    def enter(self) -> tuple[Permit, bool]:
-        """A permit, and whether Redis gave it; raises BreakerOpen."""
-        cached = self._cached
-        if cached and time.monotonic() < self._cached_until:
-            return cached, True
-        is_away = self._contact.is_away()
-        answer: Permit | Refusal
-        if not is_away:
+    def enter(self) -> Permit:
+        """Ask for a permit to make a call; raises BreakerOpen if there is none."""
+        if monotonic() < self._cached_until:
+            return self._cached
+        answer: Permit | Refusal | None = None
+        if not self._contact.is_away():
             try:
                 answer = self._ask()
                 self._contact.note_answer()
             except RedisError as error:
                 self._contact.note_failure(error)
-                is_away = True
-        if is_away:
-            answer = self._local.enter(self._local_now())
+        if answer is None:
+            answer = self._ask_locally()
         if isinstance(answer, Refusal):
             raise BreakerOpen(self.name, None if answer.retry_ms is None else answer.retry_ms / 1000)
-        return answer, not is_away
+        return answer
+
+    def _ask_locally(self) -> Permit | Refusal:
+        answer = self._local.enter(self._local_now())
+        return answer._replace(is_local=True) if isinstance(answer, Permit) else answer
 
     def _ask(self) -> Permit | Refusal:
         gate = self._shared.read_gate() if self._seemed_closed else "open"
-        if gate == "" or time.monotonic() >= self._announce_at:
+        if gate == "" or monotonic() >= self._announce_at:
             self._shared.announce(self._used_by, self._now())
-            self._announce_at = time.monotonic() + ANNOUNCE_EVERY_SECONDS
+            self._announce_at = monotonic() + ANNOUNCE_EVERY_SECONDS
         answer = gate if isinstance(gate, Permit) else self._shared.enter(self._now())
         if isinstance(answer, Refusal):
             self._seemed_closed = False
@@ -130,30 +137,31 @@ class Breaker:
         if self._seemed_closed:
             self._local.reset(self._local_now())
             if self.policy.cache_seconds and not answer.has_failures:
-                self._cached_until = time.monotonic() + self.policy.cache_seconds
                 self._cached = answer
+                self._free_call = None if self.policy.call_timeout_seconds else FreeCall(self, answer)
+                self._cached_until = monotonic() + self.policy.cache_seconds
         return answer
 
-    def report_failure(self, permit: Permit, is_shared: bool, error: str) -> None:
-        self._cached = None
-        if is_shared:
+    def report_failure(self, permit: Permit, error: str) -> None:
+        self._cached_until = 0.0
+        if not permit.is_local:
             if self._tell(lambda: self._shared.fail(permit, self._now(), error)):
                 return
             # Redis went away during the call; its failure is the first that the local breaker counts.
-            local_permit = self._local.enter(self._local_now())
-            if isinstance(local_permit, Refusal):
+            answer = self._ask_locally()
+            if isinstance(answer, Refusal):
                 return
-            permit = local_permit
+            permit = answer
         self._local.fail(permit, self._local_now())
 
-    def report_success(self, permit: Permit, is_shared: bool) -> None:
-        if not is_shared:
+    def report_success(self, permit: Permit) -> None:
+        if permit.is_local:
             self._local.succeed(permit, self._local_now())
         elif permit.token or permit.has_failures:
             self._tell(lambda: self._shared.succeed(permit, self._now()))
 
-    def report_nothing(self, permit: Permit, is_shared: bool) -> None:
-        if not is_shared:
+    def report_nothing(self, permit: Permit) -> None:
+        if permit.is_local:
             self._local.release(permit, self._local_now())
         elif permit.token:
             self._tell(lambda: self._shared.release(permit, self._now()))

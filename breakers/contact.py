@@ -8,6 +8,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from breakers.wire import Wire
+
 logger = logging.getLogger(__name__)
 
 # A call asks Redis before it begins and may report after it ends; together they may cost it this much.
@@ -31,6 +33,7 @@ class Contact:
             retry=Retry(NoBackoff(), 0),
             max_connections=MOST_CONNECTIONS,
         )
+        self.execute = Wire(self.redis.connection_pool).execute
         self._silent_until = 0.0
         self._lock = threading.Lock()
 

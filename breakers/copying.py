@@ -110,11 +110,11 @@ def save_directory(found: dict[str, dict[str, str]]) -> None:
 
 
 def close_forgotten() -> None:
-    """A breaker that Redis has no state of is closed, whatever Postgres remembers: it was flushed, or has expired."""
+    """A breaker that Redis has no gate of, or that never changed there, is closed, whatever Postgres remembers."""
     rows = list(Breaker.objects.filter(source=Breaker.OURS).exclude(state=State.CLOSED))
     pipeline = get_redis().pipeline(transaction=False)
     for row in rows:
-        pipeline.hexists(breaker_key(row.name), "state")
+        pipeline.hexists(breaker_key(row.name), "left_closed_at")
     now = timezone.now()
     for row, is_known in zip(rows, pipeline.execute(), strict=True):
         if not is_known:

@@ -63,7 +63,7 @@ def parse(fields: dict[str, str], now_ms: int) -> Live:
     is_held = bool(fields.get("held"))
     retry = fields.get("held_until") if is_held else fields.get("until")
     return Live(
-        state=State(fields.get("state", State.CLOSED)),
+        state=to_state(fields.get("gate", "")),
         now=from_ms(now_ms),
         left_closed_at=to_time(fields.get("left_closed_at")),
         retry_at=to_time(retry),
@@ -77,6 +77,12 @@ def parse(fields: dict[str, str], now_ms: int) -> Live:
         policy=policy,
         used_by=sorted(field.removeprefix(USER) for field in fields if field.startswith(USER)),
     )
+
+
+def to_state(gate: str) -> State:
+    """The gate's word is the state, but for a closed breaker that has failures."""
+    word = gate.partition(" ")[0]
+    return State(word) if word in State else State.CLOSED
 
 
 def to_time(ms: str | None) -> datetime | None:

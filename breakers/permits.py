@@ -11,6 +11,8 @@ class Permit(NamedTuple):
     token: int = 0
     # Whether a success has consecutive failures to clear.
     has_failures: bool = False
+    # Whether this process's own breaker gave it, because Redis is away.
+    is_local: bool = False
 
 
 class Refusal(NamedTuple):

@@ -1,7 +1,5 @@
 """A breaker in Redis, shared by all processes: the same verbs as `LocalBreaker`, each one round trip."""
 
-from typing import Any
-
 from breakers import scripts
 from breakers.keys import breaker_key
 from breakers.local import get_probe_ms
@@ -15,17 +13,16 @@ LONGEST_ERROR = 300
 class SharedBreaker:
     """`now` is in ms; None means the server's clock. Every method may raise RedisError."""
 
-    def __init__(self, name: str, policy: Policy, redis: Any) -> None:
-        self.name = name
+    def __init__(self, name: str, policy: Policy, execute: scripts.Execute) -> None:
         self.policy = policy
-        self._execute = redis.execute_command
+        self._execute = execute
         self._key = breaker_key(name).encode()
         self._is_consecutive = not policy.window_seconds
-        self._probing = policy.half_open_probes, get_probe_ms(policy)
-        self._counting = (
-            policy.failure_threshold,
-            int(policy.window_seconds * 1000),
-            int(policy.open_seconds * 1000),
+        # Written once as they are sent, since they are sent with every call that matters.
+        self._subject = scripts.Subject(name)
+        self._probing = as_bytes(policy.half_open_probes, get_probe_ms(policy))
+        self._counting = as_bytes(
+            policy.failure_threshold, policy.window_seconds * 1000, policy.open_seconds * 1000
         )
 
     def read_gate(self) -> Permit | str:
@@ -41,7 +38,7 @@ class SharedBreaker:
         return str(word, "ascii")
 
     def enter(self, now: int | None) -> Permit | Refusal:
-        answer = scripts.enter(self._execute, self.name, now, *self._probing)
+        answer = scripts.enter(self._execute, self._subject, now, *self._probing)
         if answer[0] == b"refused":
             return Refusal(None if answer[1] < 0 else answer[1])
         if answer[0] == b"probe":
@@ -51,7 +48,7 @@ class SharedBreaker:
     def fail(self, permit: Permit, now: int | None, error: str = "") -> None:
         scripts.fail(
             self._execute,
-            self.name,
+            self._subject,
             now,
             permit.generation,
             permit.token,
@@ -61,10 +58,14 @@ class SharedBreaker:
 
     def succeed(self, permit: Permit, now: int | None) -> None:
         arguments = permit.generation, permit.token, self.policy.success_threshold
-        scripts.succeed(self._execute, self.name, now, *arguments)
+        scripts.succeed(self._execute, self._subject, now, *arguments)
 
     def release(self, permit: Permit, now: int | None) -> None:
-        scripts.release(self._execute, self.name, now, permit.generation, permit.token)
+        scripts.release(self._execute, self._subject, now, permit.generation, permit.token)
 
     def announce(self, used_by: str, now: int | None) -> None:
-        scripts.announce(self._execute, self.name, now, self.policy.as_json, used_by)
+        scripts.announce(self._execute, self._subject, now, self.policy.as_json, used_by)
+
+
+def as_bytes(*numbers: float) -> tuple[bytes, ...]:
+    return tuple(str(int(number)).encode() for number in numbers)

@@ -30,10 +30,7 @@ class BreakerTable(tables.Table):
     def context_name(self, row: Row) -> dict[str, Any]:
         return {"row": row}
 
-    context_open_for = context_counts = context_name
-
-    def context_state(self, row: Row) -> dict[str, Any]:
-        return {"row": row, "tone": STATE_TONES[row.state]}
+    context_state = context_open_for = context_counts = context_name
 
     def context_strip(self, row: Row) -> dict[str, Any]:
         return {"strip": draw_strip(row.outages, row.now)}

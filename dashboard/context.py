@@ -5,6 +5,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.attention import list_attention
+from dashboard.navigation import list_items
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -13,4 +14,5 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "environment_name": settings.ENVIRONMENT_NAME,
         "environment_colour": settings.ENVIRONMENT_COLOUR,
         "attention": SimpleLazyObject(list_attention),
+        "navigation": SimpleLazyObject(lambda: list_items(request)),
     }

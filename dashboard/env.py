@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from string import Formatter
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -59,6 +60,38 @@ class Env:
                     f"{name} has {path!r}; write it like $.customer.email or $.items[*].card."
                 )
         return paths
+
+    def links(self, name: str, placeholders: set[str]) -> dict[str, str]:
+        """Addresses by label, as a JSON object; each may hold placeholders such as {trace_id}."""
+        try:
+            links = json.loads(self.text(name, "{}"))
+        except ValueError:
+            links = None
+        if not isinstance(links, dict) or not all(isinstance(url, str) for url in links.values()):
+            raise ImproperlyConfigured(
+                f'{name} must be a JSON object such as {{"Trace": "https://…/{{trace_id}}"}}.'
+            )
+        for url in links.values():
+            self.check_template(name, url, placeholders)
+        return links
+
+    def template_url(self, name: str, placeholders: set[str]) -> str:
+        """An address with placeholders; empty when it is unset."""
+        url = self.text(name)
+        if url:
+            self.check_template(name, url, placeholders)
+        return url
+
+    def check_template(self, name: str, url: str, placeholders: set[str]) -> None:
+        try:
+            found = {field for _, field, _, _ in Formatter().parse(url) if field is not None}
+        except ValueError:
+            found = {url}
+        if not url.startswith(("https://", "http://")) or not found <= placeholders:
+            allowed = ", ".join(f"{{{field}}}" for field in sorted(placeholders))
+            raise ImproperlyConfigured(
+                f"{name} has {url!r}; write an http(s) address that holds only {allowed}."
+            )
 
     def url(self, name: str, default: str, schemes: set[str]) -> str:
         value = self.text(name, default)

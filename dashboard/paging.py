@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import BadRequest
 from django.db.models import F, Field, Func, Model, QuerySet, Value
-from django.db.models.lookups import GreaterThan, LessThan, LessThanOrEqual
+from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 from django.http import HttpRequest, QueryDict
 
 PAGE_SIZE = 50
@@ -24,7 +24,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """Rows in order, newest first, and the cursors to go on from; an empty cursor means there is nothing there."""
+    """Rows in order, and the cursors to go on from; an empty cursor means there is nothing there."""
 
     rows: list[Row]
     after: str
@@ -37,35 +37,37 @@ class Page(Generic[Row]):
         return f"{MOST_NEW}+" if self.new_count > MOST_NEW else str(self.new_count)
 
 
-def get_page(queryset: QuerySet[Row], query: QueryDict, *, by: str, size: int = PAGE_SIZE) -> Page[Row]:
-    """The page that the URL asks for, of rows ordered by `by` and id, newest first."""
+def get_page(
+    queryset: QuerySet[Row], query: QueryDict, *, by: str, size: int = PAGE_SIZE, oldest_first: bool = False
+) -> Page[Row]:
+    """The page that the URL asks for, of rows ordered by `by` and id."""
     keys = row_value(F(by), F("pk"))
-    newest_first, oldest_first = (f"-{by}", "-pk"), (by, "pk")
+    down, up = ((by, "pk"), (f"-{by}", "-pk")) if oldest_first else ((f"-{by}", "-pk"), (by, "pk"))
+    follows, precedes = (GreaterThan, LessThan) if oldest_first else (LessThan, GreaterThan)
     params: dict[str, str] = query.dict()  # type: ignore[assignment]
     new_count = 0
     if params.get("before"):
-        after_it = queryset.filter(GreaterThan(keys, read_cursor(params["before"])))
-        rows = list(after_it.order_by(*oldest_first)[: size + 1])
-        has_newer, has_older = len(rows) > size, True
+        rows = list(queryset.filter(precedes(keys, read_cursor(params["before"]))).order_by(*up)[: size + 1])
+        has_previous, has_next = len(rows) > size, True
         rows = rows[:size][::-1]
     elif params.get("at"):
         cursor = read_cursor(params["at"])
-        rows = list(queryset.filter(LessThanOrEqual(keys, cursor)).order_by(*newest_first)[: size + 1])
-        has_newer, has_older = params.get("first") != "1", len(rows) > size
-        if not has_newer:
-            newer = queryset.filter(GreaterThan(keys, cursor)).order_by()
-            new_count = newer[: MOST_NEW + 1].count()
+        from_it = GreaterThanOrEqual if oldest_first else LessThanOrEqual
+        rows = list(queryset.filter(from_it(keys, cursor)).order_by(*down)[: size + 1])
+        has_previous, has_next = params.get("first") != "1", len(rows) > size
+        if not has_previous:
+            new_count = queryset.filter(precedes(keys, cursor)).order_by()[: MOST_NEW + 1].count()
     else:
-        older = (
-            queryset.filter(LessThan(keys, read_cursor(params["after"]))) if params.get("after") else queryset
+        cut = (
+            queryset.filter(follows(keys, read_cursor(params["after"]))) if params.get("after") else queryset
         )
-        rows = list(older.order_by(*newest_first)[: size + 1])
-        has_newer, has_older = bool(params.get("after")), len(rows) > size
+        rows = list(cut.order_by(*down)[: size + 1])
+        has_previous, has_next = bool(params.get("after")), len(rows) > size
     rows = rows[:size]
     return Page(
         rows,
-        after=write_cursor(rows[-1], by) if rows and has_older else "",
-        before=write_cursor(rows[0], by) if rows and has_newer else "",
+        after=write_cursor(rows[-1], by) if rows and has_next else "",
+        before=write_cursor(rows[0], by) if rows and has_previous else "",
         at=write_cursor(rows[0], by) if rows else "",
         new_count=new_count,
     )

@@ -164,22 +164,14 @@ CELERY_BEAT_SCHEDULE = {
         "breakers.tasks.tend": 2.0,
         "breakers.tasks.read_foreign": 10.0,
         "breakers.tasks.prune": 300.0,
+        "dlq.tasks.compact": 5.0,
+        "dlq.tasks.release_items": 10.0,
+        "dlq.tasks.purge": 60.0,
     }.items()
 }
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
 RUN_LEASE_SECONDS = env.number("REDRIVE_RUN_LEASE_SECONDS", 30, least=1, most=3600)
-
-# Dead letters --------------------------------------------------------------------------------------
-
-# Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
-MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
-# Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
-CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
-# Above this many letters the number must be typed to confirm.
-TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
-# Closed letters are purged after so many days; 0 keeps them.
-KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 
 # Breakers ------------------------------------------------------------------------------------------
 
@@ -190,6 +182,22 @@ FOREIGN_BREAKERS = env.words("REDRIVE_FOREIGN_BREAKERS") or ["pybreaker", "aiobr
 if FOREIGN_BREAKERS == ["none"]:
     FOREIGN_BREAKERS = []
 FOREIGN_BREAKERS_URL = env.url("REDRIVE_FOREIGN_BREAKERS_URL", REDIS_URL, {"redis", "rediss", "unix"})
+# Dead letters --------------------------------------------------------------------------------------
+
+# Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
+MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
+# Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
+CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
+# Above this many letters the number must be typed to confirm.
+TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
+# Links from a letter to traces, logs and the like, and from a group to its runbook.
+LINKS = env.links(
+    "REDRIVE_LINKS",
+    {"trace_id", "event_id", "consumer", "event_type", "error_type", "source", "tenant", "app_version"},
+)
+RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type", "category", "source"})
+# Closed letters are purged after so many days; 0 keeps them.
+KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 
 # Logs ----------------------------------------------------------------------------------------------
 

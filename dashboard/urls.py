@@ -10,6 +10,7 @@ from dashboard.workers import views as workers
 urlpatterns = [
     path("", views.overview, name="overview"),
     path("breakers/", include("breakers.urls")),
+    path("dead-letters/", include("dlq.urls")),
     path("runs/", include("dashboard.runs.urls")),
     path("workers/", workers.list_workers, name="workers"),
     path("audit/", audit.list_entries, name="audit"),

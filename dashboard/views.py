@@ -47,7 +47,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
     for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT):
         states[kind] = probe(lambda kind=kind: workers.has_live(kind))  # type: ignore[misc]
     ready = all(state == "ok" for state in states.values())
-    return JsonResponse({"ready": ready, **states}, status=200 if ready else 503)
+    response = JsonResponse({"ready": ready, **states}, status=200 if ready else 503)
+    # Not being ready is an answer, and is asked for every second while the console starts: no error in the log.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 def ask_postgres() -> bool:

@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class DlqConfig(AppConfig):
     name = "dlq"
     verbose_name = "Dead letters"
+
+    def ready(self) -> None:
+        from dashboard import attention
+        from dlq.needs import find_worst_groups
+
+        attention.register(find_worst_groups)

@@ -78,6 +78,12 @@ class Masker:
     def title(self, group: FailureGroup) -> str:
         return group.title if self.trusts(group) else f"{group.error_type} ({HIDDEN})"
 
+    def heading(self, group: FailureGroup, example: DeadLetter | None) -> str:
+        """What a person reads first: the newest letter's own words, or the title where there are none."""
+        if example is None or not example.summary or not self.trusts(example):
+            return self.title(group)
+        return f"{example.error_type}: {example.summary}"
+
     def trusts(self, record: DeadLetter | FailureGroup) -> bool:
         """Whether its stored texts were made under today's rules."""
         return self.is_unmasked or record.mask_key == self.masking.key

@@ -53,16 +53,21 @@ Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
 
 // Dialogs: a link with data-dialog leads to a confirmation page; here it opens in place.
 
+function openDialog(address) {
+  const dialog = document.getElementById("dialog");
+  htmx.ajax("GET", address, { target: dialog, swap: "innerHTML ignoreTitle:true" }).then(() => {
+    dialog.showModal();
+    dialog.querySelector("[autofocus]")?.focus();
+  });
+}
+
 document.addEventListener("click", (event) => {
   const target = event.target.closest("[data-dialog], [data-close], [data-dismiss]");
   if (!target || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const dialog = document.getElementById("dialog");
   if (target.matches("[data-dialog]")) {
     event.preventDefault();
-    htmx.ajax("GET", target.href, { target: dialog, swap: "innerHTML ignoreTitle:true" }).then(() => {
-      dialog.showModal();
-      dialog.querySelector("[autofocus]")?.focus();
-    });
+    openDialog(target.href);
   } else if (target.matches("[data-close]") && dialog.open) {
     event.preventDefault();
     dialog.close();
@@ -95,11 +100,45 @@ function moveCursor(step) {
   rows[next].scrollIntoView({ block: "nearest" });
 }
 
+// Selection: while rows are ticked, the actions take the place of the filter bar.
+
+function countSelected() {
+  for (const form of document.querySelectorAll("form.selectable")) {
+    const ticked = form.querySelectorAll("tbody input[type=checkbox]:checked").length;
+    const isAll = form.querySelector("input[name=scope]")?.checked;
+    form.classList.toggle("has-selection", Boolean(ticked || isAll));
+    document.body.classList.toggle("is-selecting", Boolean(ticked || isAll));
+    const label = form.querySelector("[data-selected-count]");
+    if (label) label.textContent = isAll ? "all" : ticked;
+  }
+}
+document.addEventListener("change", countSelected);
+document.addEventListener("htmx:afterSettle", countSelected);
+document.addEventListener("click", (event) => {
+  const target = event.target.closest("[data-select-page], [data-copy], [data-dialog-form]");
+  if (!target) return;
+  if (target.matches("[data-select-page]")) {
+    const boxes = [...target.form.querySelectorAll("tbody input[type=checkbox]")];
+    const isFull = boxes.every((box) => box.checked);
+    for (const box of boxes) box.checked = !isFull;
+    countSelected();
+  } else if (target.matches("[data-copy]")) {
+    navigator.clipboard?.writeText(document.querySelector(target.dataset.copy).textContent);
+    target.textContent = "Copied";
+  } else {
+    event.preventDefault();
+    const data = new FormData(target.form);
+    if (data.get("scope") === "matching") data.delete("id");
+    openDialog(`${target.formAction}?${new URLSearchParams(data)}`);
+  }
+});
+
 const keys = {
   "?": () => document.getElementById("keys").showModal(),
   "/": () => document.querySelector(".filters input, .filters select")?.focus(),
   j: () => moveCursor(1),
   k: () => moveCursor(-1),
+  x: () => document.querySelector("tr.cursor input[type=checkbox]")?.click(),
   Enter: () => document.querySelector("tr.cursor a")?.click(),
   n: () => document.querySelector("a[rel=next]")?.click(),
   p: () => document.querySelector("a[rel=prev]")?.click(),

@@ -4,7 +4,7 @@
 --      4  who depends on it, '' if nobody says
 -- Returns nothing
 
-local b = read()
+local b = read_all()
 
 redis.call('HSET', KEYS[1], 'gate', gate(b), 'policy', ARGV[3])
 if ARGV[4] ~= '' then

@@ -9,7 +9,7 @@
 -- A probe usually ends long before its deadline, so a call that finds all slots taken need not wait for that.
 local ASK_AGAIN_MS = 1000
 
-local b = read()
+local b = read_all()
 
 if b.state == 'closed' then
   return { 'closed', b.generation, b.failures ~= '' and 1 or 0 }

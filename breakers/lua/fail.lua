@@ -15,16 +15,13 @@ if b.generation ~= tonumber(ARGV[3]) then
   return 0
 end
 
-local function open(cause)
-  b['until'] = now + ARGV[7]
-  move(b, 'open', cause, ARGV[8])
-end
-
+local cause
 if b.state == 'half_open' then
+  b = read_all()
   if not end_probe(b, ARGV[4]) then
     return 0
   end
-  open('probe failed')
+  cause = 'probe failed'
 else
   local window = tonumber(ARGV[6])
   local failures = {}
@@ -35,12 +32,19 @@ else
   end
   failures[#failures + 1] = now
   if #failures >= tonumber(ARGV[5]) then
-    open('failures')
+    b = read_all()
+    cause = 'failures'
   else
     b.failures = table.concat(failures, ',')
-    redis.call('HSET', KEYS[1], 'failures', b.failures, 'gate', gate(b))
-    keep(b)
   end
 end
-redis.call('HSET', KEYS[1], 'last_error', ARGV[8], 'last_error_at', now)
+
+redis.call('HSET', KEYS[1], 'failures', b.failures, 'gate', gate(b), 'last_error', ARGV[8], 'last_error_at', now)
+if cause then
+  b['until'] = now + ARGV[7]
+  move(b, 'open', cause, ARGV[8])
+elseif not b.is_known then
+  -- A breaker in use has announced itself within the hour; this one was flushed since.
+  keep(read_all())
+end
 return 1

@@ -4,7 +4,7 @@
 --      4  ms at which the hold ends, or '' if it does not
 -- Returns 1 if the state changed, 0 if this trip holds it already or is over
 
-local b = read()
+local b = read_all()
 
 if b.held == ARGV[3] or (ARGV[4] ~= '' and tonumber(ARGV[4]) <= now) then
   return 0

@@ -6,6 +6,9 @@
 --      4  stream of transitions
 -- ARGV 1  the breaker's name
 --      2  now in ms, or '' for the server's clock
+--
+-- The hash's `gate` is "<word> <generation>": closed, failing (closed, with failures to clear), half_open or open. It is
+-- all that a call on a closed breaker reads.
 
 -- A breaker that nobody has used for this long is forgotten, unless it is held open.
 local KEEP_MS = 7 * 24 * 3600 * 1000
@@ -19,22 +22,36 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local FIELDS = {
-  'state', 'generation', 'failures', 'left_closed_at', 'until', 'successes', 'probes', 'held', 'held_until',
-}
-
--- The breaker as a table; a missing one is closed, in generation 0.
+-- The state, the generation and the failures; a breaker that has no gate yet is closed, in generation 0.
 local function read()
-  local values = redis.call('HMGET', KEYS[1], unpack(FIELDS))
-  local b = {}
-  for i, field in ipairs(FIELDS) do
+  local values = redis.call('HMGET', KEYS[1], 'gate', 'failures')
+  local b = { is_known = values[1], state = 'closed', generation = 0, failures = values[2] or '' }
+  if values[1] then
+    local word, generation = string.match(values[1], '(%S+) (%d+)')
+    b.state = word == 'failing' and 'closed' or word
+    b.generation = tonumber(generation)
+  end
+  return b
+end
+
+local REST = { 'left_closed_at', 'until', 'successes', 'probes', 'held', 'held_until' }
+
+-- The breaker with what matters only when it is not closed, or about to be.
+local function read_all()
+  local b = read()
+  local values = redis.call('HMGET', KEYS[1], unpack(REST))
+  for i, field in ipairs(REST) do
     b[field] = values[i] or ''
   end
-  if b.state == '' then
-    b.state = 'closed'
-  end
-  b.generation = tonumber(b.generation) or 0
   return b
+end
+
+local function gate(b)
+  local word = b.state
+  if word == 'closed' and b.failures ~= '' then
+    word = 'failing'
+  end
+  return word .. ' ' .. b.generation
 end
 
 -- Note that the breaker was heard of; one that is held open without an end never expires and is never pruned.
@@ -49,20 +66,11 @@ local function keep(b)
   end
 end
 
--- What a call reads before anything else, in one field: the state and what it needs to go through.
-local function gate(b)
-  local word = b.state
-  if b.state == 'closed' and b.failures ~= '' then
-    word = 'failing'
-  end
-  return word .. ' ' .. b.generation
-end
-
 -- Change the state: a new generation, in which no result of an older one counts.
 local function move(b, to, cause, error)
   local from = b.state
   b.generation = math.max(b.generation + 1, now)
-  b.state, b.failures, b.successes, b.probes = to, '', '0', ''
+  b.state, b.failures, b.successes, b.probes = to, '', 0, ''
   if to == 'closed' then
     b.left_closed_at = ''
     redis.call('ZREM', KEYS[2], name)
@@ -76,8 +84,8 @@ local function move(b, to, cause, error)
   if to ~= 'closed' then
     redis.call('ZADD', KEYS[2], b.left_closed_at, name)
   end
-  local write = { 'gate', gate(b) }
-  for _, field in ipairs(FIELDS) do
+  local write = { 'gate', gate(b), 'failures', '' }
+  for _, field in ipairs(REST) do
     write[#write + 1] = field
     write[#write + 1] = b[field]
   end

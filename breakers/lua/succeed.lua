@@ -18,6 +18,7 @@ if b.state == 'closed' then
   return 1
 end
 
+b = read_all()
 if not end_probe(b, ARGV[4]) then
   return 0
 end

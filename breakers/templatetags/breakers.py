@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from django import template
-from django.utils.html import format_html
 
 from breakers.history import Day
 from breakers.rows import Row
@@ -34,11 +33,9 @@ def strip(row: Row) -> Strip:
 
 
 @register.filter
-def state_badge(row: Row) -> str:
-    if row.is_unknown:
-        return format_html('<span class="badge">Unknown</span>')
-    label = "Held open" if row.is_held else row.state.label
-    return format_html('<span class="badge {}">{}</span>', STATE_TONES[row.state], label)
+def tone(row: Row) -> str:
+    """The colour's meaning for the breaker's state."""
+    return STATE_TONES[row.state]
 
 
 @register.filter

@@ -27,7 +27,7 @@ def applications(port: int, environ: Mapping[str, str]) -> list[Program]:
         _python("web", environ, "gunicorn", *_gunicorn(port), "dashboard.wsgi"),
         _worker("worker", environ, "--queues=runs", "--concurrency=2"),
         # Its tasks are short: the solo pool saves a process.
-        _worker("housekeeper", environ, "--queues=housekeeping", "--pool=solo"),
+        _worker("housekeeper", environ, "--queues=housekeeping", "--pool=solo", "--concurrency=1"),
         # No pid file: after kill -9 it would keep the next beat from starting.
         _celery("beat", environ, "beat", "--pidfile="),
         *(manage(name, environ, *arguments) for name, arguments in _beside.items()),

@@ -54,7 +54,7 @@ NAMES = {
     """,
     Verdict(
         TRANSIENT, "throttled"
-    ): "ratelimiterror toomanyrequests throttlingexception throttled retryafter",
+    ): "ratelimiterror ratelimited ratelimitexceeded toomanyrequests throttlingexception throttled retryafter",
     Verdict(TRANSIENT, "lock or conflict"): """
         deadlockdetected serializationfailure locknotavailable optimisticlockerror staledataerror concurrencyerror
     """,

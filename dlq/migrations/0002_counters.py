@@ -55,6 +55,14 @@ CREATE TRIGGER dlq_letter_changed AFTER UPDATE ON dlq_deadletter
     FOR EACH STATEMENT EXECUTE FUNCTION dlq_count_changed();
 """
 
+# What a figure is read from: the tallies as folded, and what came since.
+COUNTED = """
+CREATE VIEW dlq_counted AS
+SELECT source, consumer, group_id, error_type, category, tier, status, number, first_at, last_at FROM dlq_counter
+UNION ALL
+SELECT source, consumer, group_id, error_type, category, tier, status, number, first_at, last_at FROM dlq_counterdelta;
+"""
+
 ATTEMPT_BUCKETS = """
 CREATE FUNCTION dlq_count_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -97,6 +105,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(LETTER_COUNTERS, NO_LETTER_COUNTERS),
+        migrations.RunSQL(COUNTED, "DROP VIEW dlq_counted"),
         migrations.RunSQL(ATTEMPT_BUCKETS, NO_ATTEMPT_BUCKETS),
         migrations.RunSQL(STORAGE, migrations.RunSQL.noop),
     ]

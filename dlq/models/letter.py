@@ -35,7 +35,8 @@ class DeadLetter(models.Model):
     event_type = models.TextField(blank=True)
     # Empty: a sequence of its own.
     sequence_key = models.TextField(blank=True)
-    sequence_no = models.BigIntegerField(null=True, blank=True)
+    # Its place there: the event's own number, or else its position or offset; 0: unknown, so the id decides.
+    sequence_no = models.BigIntegerField(default=0)
     position = models.BigIntegerField(null=True, blank=True)
     topic = models.TextField(blank=True)
     partition = models.IntegerField(null=True, blank=True)
@@ -101,7 +102,7 @@ class DeadLetter(models.Model):
                 fields=["tenant", "last_failed_at", "id"], name="letter_tenant", condition=~Q(tenant="")
             ),
             models.Index(
-                fields=["sequence_key", "consumer", "source"],
+                fields=["sequence_key", "consumer", "source", "sequence_no", "id"],
                 name="letter_sequence",
                 condition=~Q(sequence_key=""),
             ),

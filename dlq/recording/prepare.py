@@ -156,6 +156,7 @@ def prepare_parked(event: Parked) -> Prepared:
 
 
 def describe_event(event: Event, payload: Payload) -> Row:
+    position, offset = clean_number(event.position, 64), clean_number(event.offset, 64)
     return {
         "source": clean_name(event.source),
         "source_key": clean_name(event.source_key),
@@ -163,11 +164,11 @@ def describe_event(event: Event, payload: Payload) -> Row:
         "event_id": clean_name(event.event_id) or stand_in_id(event, payload),
         "event_type": clean_name(event.event_type),
         "sequence_key": clean_name(event.sequence_key),
-        "sequence_no": clean_number(event.sequence_no, 64),
-        "position": clean_number(event.position, 64),
+        "sequence_no": clean_number(event.sequence_no, 64) or position or offset or 0,
+        "position": position,
         "topic": clean_name(event.topic),
         "partition": clean_number(event.partition, 32),
-        "offset": clean_number(event.offset, 64),
+        "offset": offset,
         "trace_id": clean_name(event.trace_id),
         "tenant": clean_name(event.tenant),
         "app_version": clean_name(event.app_version),

@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -32,16 +33,27 @@ def valkey() -> Iterator[PrivateValkey]:
 
 
 def make_breaker(
-    server: PrivateValkey, name: str = "api", policy: Policy = NEVER_CACHED, **options
+    server: PrivateValkey,
+    name: str = "api",
+    policy: Policy = NEVER_CACHED,
+    *,
+    budget_seconds: float = PATIENT,
+    **options,
 ) -> Breaker:
-    """A breaker on a server of the test's own, with the budget that calls really have."""
-    return Breaker(name, policy, Contact(server.url), counts=lambda error: True, **options)
+    """A breaker on a server of the test's own."""
+    contact = Contact(server.url, budget_seconds=budget_seconds)
+    return Breaker(name, policy, contact, counts=lambda error: True, **options)
 
 
-def fail(breaker: Breaker, error: Exception | None = None) -> None:
-    """A call through the breaker that fails."""
-    with pytest.raises(type(error or RuntimeError())), breaker.call():
-        raise error or RuntimeError("no")
+def fail(
+    breaker: Breaker, error: Exception | None = None, during: Callable[[], object] | None = None
+) -> None:
+    """A call through the breaker that fails; `during` happens in the middle of it."""
+    error = error or RuntimeError("no")
+    with contextlib.suppress(type(error)), breaker.call():
+        if during:
+            during()
+        raise error
 
 
 def open_breaker(name: str = "orders-api", policy: Policy = NEVER_CACHED, **options) -> Breaker:

@@ -20,6 +20,7 @@ from breakers.local import LocalBreaker
 from breakers.permits import Permit
 from breakers.policy import Policy
 from breakers.shared import SharedBreaker
+from breakers.wire import Wire
 
 POLICIES = st.builds(
     Policy,
@@ -44,7 +45,7 @@ class BreakerMachine(RuleBasedStateMachine):
         self.client.flushdb()
         self.now = 1_700_000_000_000
         self.trip = 0
-        self.shared = SharedBreaker(NAME, policy, self.client)
+        self.shared = SharedBreaker(NAME, policy, Wire(self.client.connection_pool).execute)
         self.local = LocalBreaker(policy)
         self.policy = policy
 
@@ -99,9 +100,10 @@ class BreakerMachine(RuleBasedStateMachine):
     @invariant()
     def agree(self) -> None:
         found = self.client.hgetall(keys.breaker_key(NAME))
-        state = found.get(b"state", b"closed").decode()
-        assert state == self.local.state
-        assert int(found.get(b"generation", 0)) == self.local.generation
+        word, generation = found.get(b"gate", b"closed 0").decode().split()
+        state = "closed" if word == "failing" else word
+        assert (state, int(generation)) == (self.local.state, self.local.generation)
+        assert (word == "failing") == bool(self.local.failures)
         assert [int(at) for at in found.get(b"failures", b"").split(b",") if at] == self.local.failures
         assert int(found.get(b"successes", 0)) == self.local.successes
         is_indexed = self.client.zscore(keys.OPEN_INDEX, NAME) is not None

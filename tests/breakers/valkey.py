@@ -28,7 +28,11 @@ class PrivateValkey:
         self._process = subprocess.Popen(
             [*command, "--save", "", "--dir", self._directory.name, *self._options], stdout=subprocess.DEVNULL
         )
-        until(self._answers)
+        try:
+            until(self._answers)
+        except AssertionError:
+            self.close()
+            raise
 
     def client(self) -> redis.Redis:
         return redis.Redis.from_url(self.url)

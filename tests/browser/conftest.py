@@ -92,7 +92,7 @@ def sign_in_as(page: Page, make_user: Callable[..., User]) -> Callable[[str], Pa
         page.get_by_label("User name").fill(f"some-{role}")
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/")
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
         return page
 
     return sign_in

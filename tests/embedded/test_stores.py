@@ -73,7 +73,7 @@ def test_postgres_comes_back_after_kill_9_though_a_query_outlives_it(
         ):
             connection.execute("SELECT count(*) FROM generate_series(1, 1e12)")
 
-    query = threading.Thread(target=stay_busy)
+    query = threading.Thread(target=stay_busy, daemon=True)
     query.start()
     server = find_server(data_dir / "postgres")
     until(lambda: any("SELECT" in " ".join(backend.cmdline()) for backend in server.children()))

@@ -13,7 +13,18 @@ SECTIONS = {"dlq", "projections", "breakers", "sources", "alerts"}
 LAYERS = {
     5: ["apps", "management", "urls"],
     4: ["views"],
-    3: ["columns", "filters", "operations", "queries", "tables", "templatetags"],
+    3: [
+        "columns",
+        "exports",
+        "filters",
+        "needs",
+        "operations",
+        "preview",
+        "queries",
+        "selection",
+        "tables",
+        "templatetags",
+    ],
     2: ["tasks"],
     1: [],  # everything that is not named
     0: ["models"],

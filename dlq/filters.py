@@ -1,0 +1,180 @@
+"""The letters' filters: one form for the page, the export and the selection of all that match."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib.postgres.search import SearchQuery
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
+
+from dlq.json_paths import Path, contains, parse_path
+from dlq.masking import Masker
+from dlq.models import DeadLetter, LetterBody
+from dlq.models.letter import IS_OPEN, LetterQuerySet
+from dlq.models.words import Category, Status, Tier
+from dlq.recording.prepare import NO_WORD
+
+OPEN, CLOSED, ANY = "", "closed", "any"
+STATUSES = {
+    OPEN: IS_OPEN,
+    "parked": Q(status=RawSQL("'parked'", ())),
+    "resolved": Q(status=Status.RESOLVED),
+    "discarded": Q(status=Status.DISCARDED),
+    CLOSED: Q(status__in=[Status.RESOLVED, Status.DISCARDED]),
+    ANY: Q(),
+}
+TIERS = {Tier.DEAD_LETTER: RawSQL("'dead_letter'", ()), Tier.POISON: RawSQL("'poison'", ())}
+# Those that the counters know, so that a count needs no look at the letters.
+COUNTED = {"source", "consumer", "category", "error_type", "group", "status", "tier"}
+EQUAL = {
+    **{
+        name: name
+        for name in (
+            "source",
+            "consumer",
+            "event_type",
+            "category",
+            "error_type",
+            "tenant",
+            "event_id",
+            "trace_id",
+        )
+    },
+    "group": "group_id",
+    "sequence": "sequence_key",
+}
+# More bodies than this match: they are no longer looked up one by one.
+MOST_BODIES = 2_000
+
+
+def text(label: str, **kwargs: Any) -> forms.CharField:
+    return forms.CharField(required=False, max_length=700, label=label, **kwargs)
+
+
+def choice(label: str, anything: str, choices: Any) -> forms.ChoiceField:
+    return forms.ChoiceField(required=False, label=label, choices=[("", anything), *choices])
+
+
+class LetterFilter(forms.Form):
+    """All in the URL; whatever is given must hold. `status` is open unless it says otherwise."""
+
+    words = text("Words in the error")
+    status = forms.ChoiceField(
+        required=False,
+        label="Status",
+        choices=[(OPEN, "open"), *((name, name) for name in STATUSES if name)],
+    )
+    consumer = text("Consumer")
+    event_type = text("Event type")
+    error_type = text("Error type")
+    category = choice("Category", "any category", Category.choices)
+    tier = choice("Tier", "any tier", Tier.choices)
+    source = text("Source")
+    tenant = text("Tenant")
+    since = forms.DateTimeField(required=False, label="Failed since")
+    until = forms.DateTimeField(required=False, label="Failed before")
+    sequence = text("Sequence")
+    event_id = text("Event id")
+    trace_id = text("Trace id")
+    attempts = forms.IntegerField(
+        required=False, min_value=1, max_value=1_000_000, label="Attempts, at least"
+    )
+    group = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, label="Group")
+    path = text("Payload path")
+    value = text("equals")
+
+    def __init__(self, data: Any, *, user: Any) -> None:
+        super().__init__(data, label_suffix="")
+        self.masker = Masker(user)
+
+    def clean_words(self) -> str:
+        words = NO_WORD.sub(" ", self.cleaned_data["words"]).strip()
+        if self.cleaned_data["words"] and not words:
+            raise forms.ValidationError("There is no word in it to look for.")
+        return words
+
+    def clean_path(self) -> Path:
+        if not self.cleaned_data["path"]:
+            return ()
+        try:
+            path = parse_path(self.cleaned_data["path"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+        if not self.masker.may_filter(path):
+            raise forms.ValidationError(
+                "Values at this path are masked; to filter by them you must be allowed to unmask."
+            )
+        return path
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What was given, of a valid form."""
+        wanted = {name: value for name, value in self.cleaned_data.items() if value not in (None, "", ())}
+        if "path" not in wanted:
+            wanted.pop("value", None)
+        return wanted
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the counters alone can tell how many match."""
+        return self.wanted.keys() <= COUNTED
+
+    @property
+    def looks_into_bodies(self) -> bool:
+        return bool(self.wanted.keys() & {"words", "path"})
+
+    def letters(self) -> LetterQuerySet:
+        """The letters that match, but for words and payload."""
+        wanted = self.wanted
+        conditions = STATUSES[wanted.get("status", OPEN)]
+        conditions &= Q(**{EQUAL[name]: value for name, value in wanted.items() if name in EQUAL})
+        if "tier" in wanted:
+            conditions &= Q(tier=TIERS[wanted["tier"]])
+        if "since" in wanted:
+            conditions &= Q(last_failed_at__gte=wanted["since"])
+        if "until" in wanted:
+            conditions &= Q(last_failed_at__lt=wanted["until"])
+        if "attempts" in wanted:
+            conditions &= Q(attempts__gte=wanted["attempts"])
+        for name in ("sequence_key", "trace_id", "tenant"):
+            # Says the same again, in the words of the partial index.
+            if any(EQUAL.get(given) == name for given in wanted):
+                conditions &= ~Q(**{name: RawSQL("''", ())})
+        if "words" in wanted and not self.masker.is_unmasked:
+            # What was indexed under other masking rules may hold what is masked today.
+            conditions &= Q(mask_key=self.masker.masking.key)
+        return DeadLetter.objects.filter(conditions)
+
+    def bodies(self) -> QuerySet[LetterBody]:
+        """The bodies that match words and payload."""
+        wanted = self.wanted
+        bodies = LetterBody.objects.all()
+        if "words" in wanted:
+            bodies = bodies.filter(words=SearchQuery(wanted["words"], config="simple"))
+        if "path" in wanted:
+            either = Q()
+            for value in read_value(wanted.get("value", "")):
+                either |= Q(payload__contains=contains(wanted["path"], value))
+            bodies = bodies.filter(either)
+        return bodies
+
+    def matching(self) -> LetterQuerySet:
+        """Exactly those that match, however long it takes to find them."""
+        if not self.looks_into_bodies:
+            return self.letters()
+        return self.letters().filter(Exists(self.bodies().filter(letter=OuterRef("pk"))))
+
+    def find_bodies(self, most: int = MOST_BODIES) -> list[int] | None:
+        """The letters whose bodies match; None if there are more, so that a search must be bounded."""
+        ids = list(self.bodies().values_list("letter_id", flat=True)[: most + 1])
+        return ids if len(ids) <= most else None
+
+
+def read_value(given: str) -> list[Any]:
+    """What somebody may mean by 42: the number, or the text."""
+    try:
+        read = json.loads(given)
+    except (ValueError, RecursionError):
+        return [given]
+    return [given] if isinstance(read, dict | list | str) else [given, read]

@@ -1,0 +1,71 @@
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from dlq.models import ClassificationRule
+
+MUTE_FOR = {"1": "for an hour", "24": "for a day", "168": "for a week", "": "until somebody unmutes it"}
+
+
+class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A new classification rule; at least one condition, or it would swallow everything."""
+
+    class Meta:
+        model = ClassificationRule
+        fields = [
+            "error_type", "http_status", "message_pattern", "consumer", "event_type",
+            "category", "offers_replay", "is_security", "priority", "runbook",
+        ]  # fmt: skip
+        widgets = dict.fromkeys(("error_type", "consumer", "event_type", "runbook"), forms.TextInput)
+        labels = {
+            "http_status": "HTTP status",
+            "message_pattern": "Message contains",
+            "offers_replay": "Offer a replay",
+            "is_security": "Security matter",
+            "runbook": "Runbook (text or address)",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.label_suffix = ""
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        conditions = ("error_type", "http_status", "message_pattern", "consumer", "event_type")
+        if not self.errors and not any(data.get(name) for name in conditions):
+            raise forms.ValidationError("Give at least one condition, or the rule would match every failure.")
+        return data
+
+
+class AssignForm(forms.Form):
+    """Empty gives the group to nobody."""
+
+    assignee = forms.CharField(required=False, max_length=150)
+
+    def clean_assignee(self) -> str:
+        name: str = self.cleaned_data["assignee"]
+        if name and not User.objects.filter(username=name, is_active=True).exists():
+            raise forms.ValidationError(f"There is no active user {name!r}.")
+        return name
+
+
+class MuteForm(forms.Form):
+    hours = forms.ChoiceField(required=False, choices=list(MUTE_FOR.items()))
+    reason = forms.CharField(required=False, max_length=500)
+
+    @property
+    def until(self) -> Any:
+        """None: until somebody unmutes it."""
+        hours = self.cleaned_data["hours"]
+        return timezone.now() + timedelta(hours=int(hours)) if hours else None
+
+
+class NoteForm(forms.Form):
+    note = forms.CharField(required=False, max_length=10_000)
+
+
+class TicketForm(forms.Form):
+    ticket = forms.URLField(required=False, max_length=500, assume_scheme="https")

@@ -1,0 +1,33 @@
+"""What the dead letters want a person to look at; asked on every page, so it reads counters and nothing else."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.attention import Need
+from dashboard.templatetags.console import duration
+from dlq.queries.groups import find_worst
+
+# More than this on the overview and nobody reads them; the groups page has all.
+SHOWN = 3
+# A group that failed within this time is still at it.
+RECENT = timedelta(hours=1)
+
+
+def find_worst_groups() -> Iterator[Need]:
+    """The worst open groups; one that still fails needs somebody more than one that has come to rest."""
+    now = timezone.now()
+    for worst in find_worst(SHOWN):
+        letters = f"{intcomma(worst.open_count)} open letter{'' if worst.open_count == 1 else 's'}"
+        held = f", {intcomma(worst.blocked_count)} sequences held up" if worst.blocked_count else ""
+        first, last = (duration((now - at).total_seconds()) for at in (worst.first_at, worst.last_at))
+        yield Need(
+            f"{worst.consumer} fails: {worst.title}",
+            f"{letters}{held}. First seen {first} ago, last {last} ago.",
+            reverse("dlq:group", args=[worst.group_id]),
+            "Open the group",
+            "bad" if now - worst.last_at < RECENT else "warn",
+        )

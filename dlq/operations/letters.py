@@ -1,0 +1,111 @@
+"""Resolve, discard, restore and erase: in the request for a few letters, as a run for many."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models.functions import Now
+
+from dashboard import audit
+from dashboard.models import Run
+from dashboard.runs.dispatch import dispatch
+from dashboard.runs.operations import create_run
+from dlq import verbs
+from dlq.items import LANES, freeze, set_lane_totals
+from dlq.models import FailureGroup
+from dlq.models.letter import LetterQuerySet
+from dlq.operations.errors import ConfirmAgain, ReasonMissing
+from dlq.preview import MOST_AT_ONCE
+from dlq.selection import Selection, followers_of, without_active
+from dlq.verbs import Verb
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of it: done at once to so many letters, or a run that is on its way."""
+
+    # Those that were touched at once.
+    ids: list[int]
+    # Letters that were confirmed and had moved on meanwhile; they were left alone.
+    moved_count: int
+    run: Run | None
+
+    @property
+    def count(self) -> int:
+        return len(self.ids)
+
+
+def handle_letters(
+    verb: Verb,
+    selection: Selection,
+    *,
+    confirmed: int,
+    actor: audit.Actor,
+    request_key: UUID,
+    reason: str = "",
+    with_followers: bool = False,
+) -> Done:
+    """Do the verb to exactly what was confirmed; if that is no longer what there is, raise ConfirmAgain."""
+    parts = [without_active(selection.letters.filter(status__in=verb.starts_from))]
+    if with_followers and verb.is_closing:
+        parts.append(without_active(followers_of(selection)))
+    check_reason(verb, parts, reason)
+    if confirmed > MOST_AT_ONCE:
+        return start_run(
+            verb, selection, parts, confirmed=confirmed, actor=actor, request_key=request_key, reason=reason
+        )
+    with audit.action(verb.action, actor=actor, subject=selection.group or "", reason=reason) as entry:
+        ids = [pk for part in parts for pk in part.values_list("pk", flat=True)[: MOST_AT_ONCE + 1]]
+        if len(ids) != confirmed and not selection.is_by_hand:
+            raise ConfirmAgain(confirmed, sum(part.count() for part in parts))
+        touched = verbs.apply(verb, ids, actor=str(actor), reason=reason)
+        close_group(verb, selection)
+        entry.details = selection.description | {"count": len(touched), "moved": confirmed - len(touched)}
+    return Done(touched, confirmed - len(touched), run=None)
+
+
+def start_run(
+    verb: Verb,
+    selection: Selection,
+    parts: list[LetterQuerySet],
+    *,
+    confirmed: int,
+    actor: audit.Actor,
+    request_key: UUID,
+    reason: str,
+) -> Done:
+    """Freeze exactly the confirmed letters and send the run on its way; a double click is one run."""
+    with audit.action(verb.action, actor=actor, reason=reason) as entry:
+        run, is_new = create_run(
+            verb.name,
+            title=f"{verb.name.capitalize()} {confirmed:,} letters",
+            lane_totals=[0] * LANES,
+            request_key=request_key,
+            actor=actor,
+            reason=reason,
+            options=selection.description,
+        )
+        entry.subject = run
+        if is_new:
+            frozen = sum(freeze(run, part) for part in parts)
+            if frozen != confirmed:
+                raise ConfirmAgain(confirmed, frozen)
+            set_lane_totals(run)
+            close_group(verb, selection)
+            entry.details = selection.description | {"count": frozen}
+    dispatch(run)
+    return Done([], 0, run)
+
+
+def check_reason(verb: Verb, parts: list[LetterQuerySet], reason: str) -> None:
+    if reason.strip() or not (verb.needs_reason or verb.is_closing):
+        return
+    critical = list(settings.CRITICAL_CONSUMERS)
+    if verb.needs_reason or any(part.filter(consumer__in=critical).exists() for part in parts):
+        raise ReasonMissing
+
+
+def close_group(verb: Verb, selection: Selection) -> None:
+    """Closing a group as a whole says that it is over: what fails in it from now on is a regression."""
+    if selection.group and verb.is_closing:
+        FailureGroup.objects.filter(pk=selection.group.pk).update(resolved_at=Now(), regressed_at=None)

@@ -1,0 +1,67 @@
+"""What a verb would do, counted before anybody confirms it."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import Count
+
+from dlq.models import LetterRunItem
+from dlq.selection import Selection, followers_of, without_active
+from dlq.verbs import Verb
+
+# Up to so many letters are handled in the request; more are a run.
+MOST_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The numbers of a confirmation; `count` are the letters themselves, followers come on top if wanted."""
+
+    verb: Verb
+    watermark: int
+    count: int
+    by_consumer: list[tuple[str, int]]
+    # Parked behind the selected letters.
+    follower_count: int
+    # Already in an active run, and therefore left out; the runs' ids.
+    in_run_count: int
+    run_ids: list[int]
+
+    @property
+    def critical(self) -> list[tuple[str, int]]:
+        """Letters of consumers that must not lose an event silently."""
+        return [(name, number) for name, number in self.by_consumer if name in settings.CRITICAL_CONSUMERS]
+
+    @property
+    def needs_reason(self) -> bool:
+        return self.verb.needs_reason or (self.verb.is_closing and bool(self.critical))
+
+    def total(self, *, with_followers: bool) -> int:
+        """What is confirmed."""
+        return self.count + (self.follower_count if with_followers else 0)
+
+    def is_run(self, *, with_followers: bool) -> bool:
+        return self.total(with_followers=with_followers) > MOST_AT_ONCE
+
+    def must_type_number(self, *, with_followers: bool) -> bool:
+        return self.total(with_followers=with_followers) > settings.TYPE_NUMBER_ABOVE
+
+
+def preview(verb: Verb, selection: Selection) -> Preview:
+    letters = selection.letters.filter(status__in=verb.starts_from)
+    free = without_active(letters)
+    by_consumer = list(
+        free.order_by().values_list("consumer").annotate(number=Count("pk")).order_by("-number")
+    )
+    active = LetterRunItem.objects.filter(is_active=True, letter__in=letters.values("pk"))
+    runs = dict(active.order_by().values_list("run_id").annotate(number=Count("pk")))
+    followers = without_active(followers_of(selection)).count() if verb.is_closing else 0
+    return Preview(
+        verb,
+        selection.watermark,
+        count=sum(number for _, number in by_consumer),
+        by_consumer=by_consumer,
+        follower_count=followers,
+        in_run_count=sum(runs.values()),
+        run_ids=sorted(runs),
+    )

@@ -1,0 +1,88 @@
+"""The letters page: a page of rows and an honest count, in bounded time whatever the table's size."""
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
+from django.http import QueryDict
+
+from dashboard.paging import Page, get_page, read_cursor, row_value, write_cursor
+from dlq.filters import LetterFilter
+from dlq.models import DeadLetter
+from dlq.queries.counters import count_by
+
+BY = "last_failed_at"
+KEYS = row_value(F(BY), F("pk"))
+# A count stops here and says "over".
+MOST_COUNTED = 10_000
+# Where too many bodies match to look each up, this many letters are looked through for one page.
+WINDOW = 2_000
+
+
+@dataclass(frozen=True)
+class LetterPage:
+    """A page of letters; if the search was bounded, `page.after` goes on where it stopped, full page or not."""
+
+    page: Page[DeadLetter]
+    is_bounded: bool
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many match: exactly, over a number, or (None) nobody counted."""
+
+    number: int | None
+    is_exact: bool
+
+    @property
+    def label(self) -> str:
+        if self.number is None:
+            return "not counted"
+        return f"exactly {self.number:,}" if self.is_exact else f"over {self.number:,}"
+
+
+def list_letters(letter_filter: LetterFilter, query: QueryDict) -> LetterPage:
+    """The page that the URL asks for; `order=oldest` turns it round."""
+    letters = letter_filter.letters().select_related("group")
+    oldest_first = query.get("order") == "oldest"
+    if letter_filter.looks_into_bodies:
+        ids = letter_filter.find_bodies()
+        if ids is None:
+            return search_window(letter_filter, letters, query, oldest_first=oldest_first)
+        letters = letters.filter(pk__in=ids)
+    return LetterPage(get_page(letters, query, by=BY, oldest_first=oldest_first), is_bounded=False)
+
+
+def search_window(
+    letter_filter: LetterFilter, letters: QuerySet[DeadLetter], query: QueryDict, *, oldest_first: bool
+) -> LetterPage:
+    """Look through the next letters only: the words are so common that they fill a page soon, or will not do so."""
+    is_upwards = bool(query.get("before")) != oldest_first
+    follows, until = (GreaterThan, LessThanOrEqual) if is_upwards else (LessThan, GreaterThanOrEqual)
+    cursor = query.get("before") or query.get("after") or query.get("at")
+    ahead = letters.filter(follows(KEYS, read_cursor(cursor))) if cursor else letters
+    order = (BY, "pk") if is_upwards else (f"-{BY}", "-pk")
+    end = ahead.select_related(None).only("pk", BY).order_by(*order)[WINDOW : WINDOW + 1].first()
+    found = letters.filter(Exists(letter_filter.bodies().filter(letter=OuterRef("pk"))))
+    if end is not None:
+        found = found.filter(until(KEYS, read_cursor(write_cursor(end, BY))))
+    page = get_page(found, query, by=BY, oldest_first=oldest_first)
+    if page.after or end is None:
+        return LetterPage(page, is_bounded=end is not None)
+    return LetterPage(
+        Page(page.rows, write_cursor(end, BY), page.before, page.at, page.new_count), is_bounded=True
+    )
+
+
+def count_letters(letter_filter: LetterFilter) -> Count:
+    """As many as match: from the counters where they know, else counted up to a limit."""
+    if letter_filter.is_counted:
+        return Count(count_by(letter_filter.wanted), is_exact=True)
+    letters = letter_filter.letters()
+    if letter_filter.looks_into_bodies:
+        ids = letter_filter.find_bodies()
+        if ids is None:
+            return Count(None, is_exact=False)
+        letters = letters.filter(pk__in=ids)
+    number = letters.order_by()[: MOST_COUNTED + 1].count()
+    return Count(min(number, MOST_COUNTED), is_exact=number <= MOST_COUNTED)

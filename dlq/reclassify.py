@@ -1,0 +1,89 @@
+"""Classifying letters again after the rules changed."""
+
+from dataclasses import dataclass
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce, Left
+
+from dlq.classification import Classifier, Facts, Verdict
+from dlq.classification.shipped import MOST_CHARACTERS
+from dlq.fingerprints import normalise
+from dlq.models import ClassificationRule, DeadLetter, FailureGroup
+from dlq.models.letter import LetterQuerySet
+
+# A preview looks at no more than this, and says so.
+MOST_EXAMINED = 2_000
+
+
+@dataclass(frozen=True)
+class Reclassified:
+    """How many of the letters looked at a rule would classify differently; exact if it looked at all of them."""
+
+    number: int
+    examined_count: int
+    is_exact: bool
+
+
+def candidates(rule: ClassificationRule) -> LetterQuerySet:
+    """The open letters that a rule could be about, as far as the indexes know."""
+    given = {
+        name: getattr(rule, name) for name in ("consumer", "event_type", "error_type") if getattr(rule, name)
+    }
+    return DeadLetter.objects.open().filter(**given)
+
+
+def count_reclassified(rule: ClassificationRule) -> Reclassified:
+    """What saving this rule, and applying it, would change."""
+    rules = sorted([*ClassificationRule.objects.all(), rule], key=lambda one: (one.priority, one.pk or 2**63))
+    classifier = Classifier(rules)
+    newest = with_facts(candidates(rule)).order_by("-last_failed_at", "-pk")
+    letters = list(newest[: MOST_EXAMINED + 1])
+    examined = letters[:MOST_EXAMINED]
+    number = sum(is_changed(letter, judge(letter, classifier)) for letter in examined)
+    return Reclassified(number, len(examined), is_exact=len(letters) <= MOST_EXAMINED)
+
+
+def reclassify(ids: list[int]) -> dict[int, str]:
+    """Bring open letters in line with the rules; returns "changed" or "same" for each that is still open."""
+    classifier = Classifier()
+    locked = DeadLetter.objects.open().filter(pk__in=ids).select_for_update(of=("self",)).order_by("pk")
+    outcomes: dict[int, str] = {}
+    verdicts: dict[Verdict, list[DeadLetter]] = {}
+    for letter in with_facts(locked):
+        verdict = judge(letter, classifier)
+        outcomes[letter.pk] = "changed" if is_changed(letter, verdict) else "same"
+        if is_changed(letter, verdict):
+            verdicts.setdefault(verdict, []).append(letter)
+    for verdict, letters in verdicts.items():
+        DeadLetter.objects.filter(pk__in=[letter.pk for letter in letters]).update(
+            category=verdict.category,
+            classified_by=verdict.rule,
+            is_security=verdict.is_security,
+            offers_replay=verdict.offers_replay,
+            tier=verdict.tier,
+        )
+        FailureGroup.objects.filter(pk__in={letter.group_id for letter in letters}).update(
+            category=verdict.category
+        )
+    return outcomes
+
+
+def with_facts(letters: QuerySet[DeadLetter]) -> QuerySet[DeadLetter]:
+    """The letters with the beginning of their message, as masked."""
+    message = Left(Coalesce(F("body__masked_message"), F("body__error_message")), MOST_CHARACTERS)
+    return letters.annotate(message=message)
+
+
+def judge(letter: DeadLetter, classifier: Classifier) -> Verdict:
+    message: str = letter.message  # type: ignore[attr-defined]
+    return classifier.classify(
+        Facts(letter.consumer, letter.event_type, letter.error_type, message, normalise(message))
+    )
+
+
+def is_changed(letter: DeadLetter, verdict: Verdict) -> bool:
+    return (letter.category, letter.offers_replay, letter.is_security) != (
+        verdict.category,
+        verdict.offers_replay,
+        verdict.is_security,
+    )

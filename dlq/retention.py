@@ -1,0 +1,69 @@
+"""What the dead letters forget, and when: closed letters if a setting says so, open ones never."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from dlq.models import Attempt, DeadLetter, FailureBucket, LetterBody, LetterRunItem
+
+# One transaction's worth: short enough that nobody waits for it.
+PURGE_SIZE = 500
+# What one pass of beat does at most.
+MOST_BATCHES = 20
+KEEP_BUCKETS_DAYS = 35
+KEEP_ITEMS_DAYS = 90
+
+# Groups whose letters are all gone, with what was counted and seen of them.
+PURGE_GROUPS = """
+WITH gone AS (
+    DELETE FROM dlq_failuregroup g
+    WHERE g.created_at < now() - make_interval(days => %(days)s)
+        AND NOT EXISTS (SELECT FROM dlq_deadletter l WHERE l.group_id = g.id)
+        AND NOT EXISTS (SELECT FROM dlq_counterdelta d WHERE d.group_id = g.id)
+    RETURNING id
+), facets AS (
+    DELETE FROM dlq_groupfacet f USING gone WHERE f.group_id = gone.id
+)
+DELETE FROM dlq_counter c USING gone WHERE c.group_id = gone.id
+"""
+
+# Items of runs that ended long ago; the runs' totals stay.
+PURGE_ITEMS = """
+DELETE FROM dlq_letterrunitem WHERE id IN (
+    SELECT i.id FROM dlq_letterrunitem i JOIN dashboard_run r ON r.id = i.run_id
+    WHERE NOT i.is_active AND r.ended_at < now() - make_interval(days => %(days)s) ORDER BY i.id LIMIT %(most)s
+)
+"""
+
+
+def purge() -> None:
+    """One pass: a bounded number of small batches, the rest next time."""
+    FailureBucket.objects.filter(starts_at__lt=timezone.now() - timedelta(days=KEEP_BUCKETS_DAYS)).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(PURGE_ITEMS, {"days": KEEP_ITEMS_DAYS, "most": PURGE_SIZE * MOST_BATCHES})
+    if not settings.KEEP_CLOSED_DAYS:
+        return
+    for _ in range(MOST_BATCHES):
+        if purge_letters() < PURGE_SIZE:
+            break
+    with connection.cursor() as cursor:
+        cursor.execute(PURGE_GROUPS, {"days": settings.KEEP_CLOSED_DAYS})
+
+
+def purge_letters() -> int:
+    """Delete a batch of letters that were closed long ago, and all that belongs to them; returns how many."""
+    old = timezone.now() - timedelta(days=settings.KEEP_CLOSED_DAYS)
+    with transaction.atomic():
+        # Without a constraint in the database it is here that nothing is left behind.
+        closed = (
+            DeadLetter.objects.filter(closed_at__lt=old)
+            .order_by("closed_at")
+            .select_for_update(skip_locked=True)
+        )
+        ids = list(closed.values_list("pk", flat=True)[:PURGE_SIZE])
+        for model in (LetterBody, Attempt, LetterRunItem):
+            model.objects.filter(letter_id__in=ids).delete()
+        DeadLetter.objects.filter(pk__in=ids).delete()
+    return len(ids)

@@ -1,0 +1,127 @@
+from typing import Any
+
+import django_tables2 as tables
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dashboard.columns import NumberColumn, TimeColumn
+from dlq.masking import Masker
+from dlq.models import DeadLetter
+from dlq.queries import GroupRow
+from dlq.templatetags.dlq import category_word, sparkline, status_badge
+
+BADGES = {"new": ("bad", "New today"), "regressed": ("warn", "Regressed"), "muted": ("mute", "Muted")}
+
+
+class GroupTable(tables.Table):
+    """Failure groups, worst first; the accessors name parts of a GroupRow."""
+
+    title = tables.Column(verbose_name="What fails", empty_values=())
+    badge = tables.Column(verbose_name="")
+    sparkline = tables.Column(verbose_name="24 h", empty_values=())
+    open_count = NumberColumn(verbose_name="Open")
+    blocked = tables.Column(verbose_name="Holds up", empty_values=())
+    versions = tables.Column(verbose_name="Versions", attrs={"td": {"class": "mono"}})
+    assignee = tables.Column(accessor="group__assignee", verbose_name="Who")
+    first_at = TimeColumn(verbose_name="First seen")
+    last_at = TimeColumn(verbose_name="Last seen")
+
+    class Meta:
+        orderable = False
+        default = ""
+        row_attrs = {"id": lambda record: f"group-{record.group.pk}"}
+
+    def __init__(self, rows: list[GroupRow], *, masker: Masker, **kwargs: Any) -> None:
+        super().__init__(rows, **kwargs)
+        self.masker = masker
+
+    def render_title(self, record: GroupRow) -> SafeString:
+        return format_html(
+            '<a class="what" href="{}">{}</a><span class="dim">{} · {}</span>',
+            reverse("dlq:group", args=[record.group.pk]),
+            self.masker.heading(record.group, record.example),
+            record.group.consumer,
+            category_word(record.group.category),
+        )
+
+    def render_badge(self, value: str) -> SafeString:
+        return format_html('<span class="badge {}">{}</span>', *BADGES[value])
+
+    def render_sparkline(self, record: GroupRow) -> SafeString:
+        return sparkline(record.sparkline, record.group.category)
+
+    def render_open_count(self, record: GroupRow) -> SafeString:
+        if not record.poison_count:
+            return format_html("{}", intcomma(record.open_count))
+        return format_html(
+            '{} <span class="dim">{} poison</span>',
+            intcomma(record.open_count),
+            intcomma(record.poison_count),
+        )
+
+    def render_blocked(self, record: GroupRow) -> SafeString | str:
+        group = record.group
+        if not group.blocked_sequence_count:
+            return ""
+        parked = format_html(", {} parked", intcomma(group.parked_count)) if group.parked_count else ""
+        return format_html(
+            '<span class="dim">{} sequence{}{}</span>',
+            intcomma(group.blocked_sequence_count),
+            "" if group.blocked_sequence_count == 1 else "s",
+            parked,
+        )
+
+    def render_versions(self, value: list[str]) -> str:
+        return ", ".join(value[:3]) + (" …" if len(value) > 3 else "")
+
+
+class LetterTable(tables.Table):
+    """Letters of a page; only what a list needs, never payload or stack trace."""
+
+    select = tables.Column(verbose_name="", empty_values=(), attrs={"td": {"class": "select"}})
+    summary = tables.Column(verbose_name="What failed", empty_values=())
+    status = tables.Column(empty_values=())
+    sequence_key = tables.Column(verbose_name="Sequence", attrs={"td": {"class": "mono"}})
+    attempts = NumberColumn()
+    first_failed_at = TimeColumn(verbose_name="First")
+    last_failed_at = TimeColumn(verbose_name="Last")
+
+    class Meta:
+        orderable = False
+        default = ""
+        row_attrs = {"id": lambda record: f"letter-{record.pk}"}
+
+    def __init__(self, rows: list[DeadLetter], *, masker: Masker, **kwargs: Any) -> None:
+        super().__init__(rows, **kwargs)
+        self.masker = masker
+        self.letters_url = reverse("dlq:letters")
+
+    def render_select(self, record: DeadLetter) -> SafeString:
+        return format_html(
+            '<input type="checkbox" name="id" value="{0}" id="select-{0}" aria-label="Select letter {0}">',
+            record.pk,
+        )
+
+    def render_summary(self, record: DeadLetter) -> SafeString:
+        headline = self.masker.summary(record) or record.event_type or record.event_id
+        error = format_html("{}: ", record.error_type) if record.error_type else ""
+        return format_html(
+            '<a class="what" href="{}{}/">{}{}</a><span class="dim">{} · {} {}</span>',
+            self.letters_url,
+            record.pk,
+            error,
+            headline,
+            record.consumer,
+            record.event_type,
+            category_word(record.category),
+        )
+
+    def render_status(self, record: DeadLetter) -> SafeString:
+        return status_badge(record.status, record.tier)
+
+    def render_sequence_key(self, value: str) -> SafeString:
+        return format_html(
+            '<a href="{}?status=any&amp;sequence={}">{}</a>', self.letters_url, value, value[:40]
+        )

@@ -1,0 +1,64 @@
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dashboard.charts import draw_bars
+from dlq.models.words import Category, Status, Tier
+
+register = template.Library()
+
+STATUS_TONES = {
+    Status.FAILED: "bad",
+    Status.PARKED: "warn",
+    Status.RESOLVED: "good",
+    Status.DISCARDED: "mute",
+}
+STATUS_WORDS = {
+    Status.FAILED: "Open",
+    Status.PARKED: "Parked",
+    Status.RESOLVED: "Resolved",
+    Status.DISCARDED: "Discarded",
+}
+SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 96, 20
+
+
+@register.simple_tag
+def status_badge(status: str, tier: str = "") -> SafeString:
+    """The letter's status as a coloured word, and poison beside it."""
+    known = Status(status)
+    badge = format_html('<span class="badge {}">{}</span>', STATUS_TONES[known], STATUS_WORDS[known])
+    if tier == Tier.POISON:
+        badge += format_html(' <span class="badge poison">{}</span>', Tier.POISON.label)
+    return badge
+
+
+@register.simple_tag
+def category_word(category: str) -> SafeString:
+    """The category with its own colour; an empty one is a parked letter's."""
+    if not category:
+        return SafeString("")
+    return format_html('<span class="category {}">{}</span>', category, Category(category).label.lower())
+
+
+@register.simple_tag
+def sparkline(values: list[int], tone: str = "") -> SafeString:
+    """Failures by the hour, the current hour last."""
+    bars = draw_bars(values, width=SPARKLINE_WIDTH, height=SPARKLINE_HEIGHT)
+    rects = format_html_join(
+        "", '<rect x="{}" y="{}" width="{}" height="{}"/>', ((b.x, b.y, b.width, b.height) for b in bars)
+    )
+    return format_html(
+        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        tone,
+        SPARKLINE_WIDTH,
+        SPARKLINE_HEIGHT,
+        f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
+        rects,
+    )
+
+
+@register.filter
+def lookup(mapping: dict[str, Any], key: str) -> Any:
+    return mapping.get(key, "")

@@ -1,0 +1,116 @@
+"""What can be done to letters, each as compare-and-set: a letter that is no longer as it was shown is left alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Now
+
+from dlq.models import Attempt, DeadLetter, Override
+from dlq.models.words import CLOSED, Resolution, Status
+
+Statuses = tuple[Status, ...]
+ANY: Statuses = tuple(Status)
+OPEN: Statuses = (Status.FAILED, Status.PARKED)
+
+# What was given up stays given up in replays and rebuilds.
+REMEMBER_DISCARDED = """
+INSERT INTO dlq_override (source, consumer, event_id, kind, actor, reason)
+SELECT source, consumer, event_id, 'discarded', %(actor)s, %(reason)s
+FROM dlq_deadletter WHERE id = ANY(%(ids)s) ORDER BY event_id, consumer, source
+ON CONFLICT (event_id, consumer, source) DO UPDATE SET
+    kind = 'discarded', payload = NULL, actor = excluded.actor, reason = excluded.reason, at = now()
+"""
+
+FORGET_DISCARDED = """
+DELETE FROM dlq_override o USING dlq_deadletter l
+WHERE l.id = ANY(%(ids)s) AND o.kind = 'discarded'
+    AND (o.event_id, o.consumer, o.source) = (l.event_id, l.consumer, l.source)
+"""
+
+# The title has no values in it, so it may stay where the error's own words cannot.
+ERASE_BODIES = """
+UPDATE dlq_letterbody b SET
+    payload = NULL, payload_raw = NULL, payload_size = 0, headers = '{}', stacktrace = '', masked_message = NULL,
+    error_message = coalesce(g.title, ''), words = to_tsvector('simple', coalesce(g.title, ''))
+FROM dlq_deadletter l LEFT JOIN dlq_failuregroup g ON g.id = l.group_id
+WHERE b.letter_id = l.id AND l.id = ANY(%(ids)s)
+"""
+
+
+def resolve(ids: list[int], actor: str, reason: str) -> None:
+    close(ids, actor, reason, status=Status.RESOLVED, resolution=Resolution.BY_HAND)
+
+
+def discard(ids: list[int], actor: str, reason: str) -> None:
+    close(ids, actor, reason, status=Status.DISCARDED, resolution=Resolution.DISCARDED)
+    execute(REMEMBER_DISCARDED, ids=ids, actor=actor, reason=reason)
+
+
+def close(ids: list[int], actor: str, reason: str, *, status: Status, resolution: Resolution) -> None:
+    DeadLetter.objects.filter(pk__in=ids).update(
+        status=status, resolution=resolution, closed_by=actor, closed_at=Now(), close_reason=reason
+    )
+
+
+def restore(ids: list[int], actor: str, reason: str) -> None:
+    """Open them again as what they were: one that never failed is parked."""
+    was = Case(When(group=None, then=Value(Status.PARKED)), default=Value(Status.FAILED))
+    DeadLetter.objects.filter(pk__in=ids).update(
+        status=was, resolution="", closed_by="", closed_at=None, close_reason=""
+    )
+    execute(FORGET_DISCARDED, ids=ids)
+
+
+def erase(ids: list[int], actor: str, reason: str) -> None:
+    """Take out all that came with the event; what is left says that it failed, when, where and how."""
+    execute(ERASE_BODIES, ids=ids)
+    DeadLetter.objects.filter(pk__in=ids).update(erased_at=Now(), summary=F("error_type"))
+    Attempt.objects.filter(letter__in=ids).update(error_message="")
+    keys = DeadLetter.objects.filter(pk__in=ids).values_list("event_id", "consumer", "source")
+    for event_id, consumer, source in keys:
+        Override.objects.filter(event_id=event_id, consumer=consumer, source=source).update(payload=None)
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb: its action is also its permission, and its name that of the run that does it to many."""
+
+    name: str
+    done: str
+    starts_from: Statuses
+    apply: Callable[[list[int], str, str], None]
+    needs_reason: bool = False
+    is_closing: bool = False
+
+    @property
+    def action(self) -> str:
+        return f"letter.{self.name}"
+
+
+VERBS = {
+    verb.name: verb
+    for verb in (
+        Verb("resolve", "resolved", OPEN, resolve, is_closing=True),
+        Verb("discard", "discarded", OPEN, discard, needs_reason=True, is_closing=True),
+        Verb("restore", "restored", CLOSED, restore),
+        Verb("erase", "erased", ANY, erase, needs_reason=True),
+    )
+}
+
+
+def apply(verb: Verb, ids: list[int], *, actor: str, reason: str) -> list[int]:
+    """Do it to those letters that still are as they should be; returns them. Call it in a transaction."""
+    letters = DeadLetter.objects.filter(pk__in=ids, status__in=verb.starts_from)
+    # Everybody locks letters by id, so that nobody waits in a circle.
+    touched = list(letters.select_for_update().order_by("pk").values_list("pk", flat=True))
+    if touched:
+        verb.apply(touched, actor, reason)
+    return touched
+
+
+def execute(statement: str, **params: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)

@@ -1,0 +1,118 @@
+from typing import TypeVar
+
+from django import forms
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.access import needs
+from dashboard.charts import draw_bars
+from dashboard.pages import HtmxHttpRequest, render_page
+from dlq import operations, queries
+from dlq.classification import ACTIONS
+from dlq.forms import MUTE_FOR, AssignForm, MuteForm, NoteForm, TicketForm
+from dlq.masking import Masker
+from dlq.models import FailureGroup
+from dlq.models.words import Category
+from dlq.tables import GroupTable
+
+AnyForm = TypeVar("AnyForm", bound=forms.Form)
+
+# The histogram at its real size; it scrolls inside its panel where the page is narrower.
+HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 860, 120
+
+
+@require_safe
+def list_groups(request: HtmxHttpRequest) -> HttpResponse:
+    tab = request.GET.get("tab", "open")
+    if tab not in queries.TABS:
+        raise BadRequest(f"tab is {tab!r}; it can be {', '.join(queries.TABS)}.")
+    page = queries.list_groups(tab, request.GET.get("after", ""))
+    context = {
+        "page": page,
+        "table": GroupTable(page.rows, masker=Masker(request.user)),
+        "tab": tab,
+        "tabs": queries.TABS,
+        "counts": queries.count_tabs(),
+        "totals": queries.open_totals(),
+        "live_url": request.get_full_path(),
+    }
+    return render_page(request, "dlq/groups.html", context, title="Dead letters")
+
+
+@require_safe
+def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
+    detail = queries.get_group(group_id)
+    masker, nobody = Masker(request.user), Masker(AnonymousUser())
+    title = masker.heading(detail.group, detail.row.example)
+    context = {
+        "detail": detail,
+        "group": detail.group,
+        "heading": title,
+        "title_without_values": masker.title(detail.group),
+        "advice": ACTIONS[Category(detail.group.category)],
+        "bars": draw_bars(detail.histogram, width=HISTOGRAM_WIDTH, height=HISTOGRAM_HEIGHT),
+        "peak": max(detail.histogram),
+        "width": HISTOGRAM_WIDTH,
+        "height": HISTOGRAM_HEIGHT,
+        # Masked for everybody: seeing more is an act of its own, on the letter's page.
+        "samples": [nobody.letter(letter) for letter in detail.samples],
+        "elsewhere": GroupTable(detail.elsewhere, masker=masker, exclude=("versions", "assignee", "blocked")),
+        "runbook": queries.find_runbook(detail),
+        "mute_for": MUTE_FOR,
+        "live_url": request.path,
+    }
+    return render_page(request, "dlq/group.html", context, title=title)
+
+
+@require_POST
+@needs("group.assign")
+def assign(request: HttpRequest, group_id: int) -> HttpResponse:
+    group, form = read_change(request, group_id, AssignForm)
+    operations.assign_group(group, assignee=form.cleaned_data["assignee"], actor=request.user)
+    return redirect("dlq:group", group_id=group_id)
+
+
+@require_POST
+@needs("group.mute")
+def mute(request: HttpRequest, group_id: int) -> HttpResponse:
+    group, form = read_change(request, group_id, MuteForm)
+    operations.mute_group(group, until=form.until, actor=request.user, reason=form.cleaned_data["reason"])
+    return redirect("dlq:group", group_id=group_id)
+
+
+@require_POST
+@needs("group.unmute")
+def unmute(request: HttpRequest, group_id: int) -> HttpResponse:
+    operations.unmute_group(get_object_or_404(FailureGroup, pk=group_id), actor=request.user)
+    return redirect("dlq:group", group_id=group_id)
+
+
+@require_POST
+@needs("group.note")
+def note(request: HttpRequest, group_id: int) -> HttpResponse:
+    group, form = read_change(request, group_id, NoteForm)
+    operations.note_group(group, note=form.cleaned_data["note"], actor=request.user)
+    return redirect("dlq:group", group_id=group_id)
+
+
+@require_POST
+@needs("group.ticket")
+def ticket(request: HttpRequest, group_id: int) -> HttpResponse:
+    group, form = read_change(request, group_id, TicketForm)
+    operations.link_ticket(group, ticket=form.cleaned_data["ticket"], actor=request.user)
+    return redirect("dlq:group", group_id=group_id)
+
+
+def read_change(
+    request: HttpRequest, group_id: int, form_class: type[AnyForm]
+) -> tuple[FailureGroup, AnyForm]:
+    """The group and the valid form; a wrong one is refused with its field and the reason."""
+    form = form_class(request.POST)
+    if not form.is_valid():
+        raise BadRequest(
+            " ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
+        )
+    return get_object_or_404(FailureGroup, pk=group_id), form

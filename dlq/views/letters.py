@@ -1,0 +1,130 @@
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard import audit
+from dashboard.access import needs
+from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.paging import live_url
+from dlq import queries
+from dlq.exports import export_csv, export_ndjson
+from dlq.filters import LetterFilter
+from dlq.json_tree import Tree
+from dlq.links import list_links
+from dlq.masking import Masker
+from dlq.stacktrace import read_lines
+from dlq.tables import LetterTable
+
+EXPORTS = {
+    "csv": (export_csv, "text/csv; charset=utf-8"),
+    "ndjson": (export_ndjson, "application/x-ndjson"),
+}
+
+
+@require_safe
+def list_letters(request: HtmxHttpRequest) -> HttpResponse:
+    form = LetterFilter(request.GET, user=request.user)
+    facets = queries.list_facets()
+    if not form.is_valid():
+        return render_page(
+            request, "dlq/letters.html", {"form": form, "facets": facets}, title="Letters", status=400
+        )
+    found = queries.list_letters(form, request.GET)
+    context = {
+        "form": form,
+        "facets": facets,
+        "page": found.page,
+        "is_bounded": found.is_bounded,
+        "count": queries.count_letters(form),
+        "table": LetterTable(found.page.rows, masker=form.masker),
+        "live_url": live_url(request, found.page),
+    }
+    return render_page(request, "dlq/letters.html", context, title="Letters")
+
+
+@require_safe
+def show_letter(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
+    """Masked values stay masked here even for those who may see them: showing them is an act of its own."""
+    return render_letter(request, letter_id, Masker(AnonymousUser()), live_url=request.path)
+
+
+@require_POST
+@needs("payload.unmask")
+def unmask(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
+    detail = queries.get_letter(letter_id)
+    audit.record("payload.unmask", actor=request.user, subject=detail.letter)
+    return render_letter(request, letter_id, Masker(request.user))
+
+
+def render_letter(
+    request: HtmxHttpRequest, letter_id: int, masker: Masker, *, live_url: str = ""
+) -> HttpResponse:
+    detail = queries.get_letter(letter_id)
+    shown = masker.letter(detail.letter)
+    context = {
+        "detail": detail,
+        "letter": detail.letter,
+        "shown": shown,
+        "is_masked": not masker.is_unmasked,
+        "summary": masker.summary(detail.letter),
+        "attempts": [(attempt, shown.text(attempt.error_message)) for attempt in detail.attempts],
+        "trace": read_lines(shown.stacktrace),
+        "tree": Tree(shown.payload) if shown.payload is not None else None,
+        "links": list_links(detail.letter),
+        "live_url": live_url,
+    }
+    return render_page(request, "dlq/letter.html", context, title=f"Letter {detail.letter.pk}")
+
+
+@require_safe
+def find(request: HtmxHttpRequest) -> HttpResponse:
+    """The permalink that an alert can write by itself: ?source=…&consumer=…&event_id=…"""
+    missing = [name for name in ("source", "consumer", "event_id") if not request.GET.get(name)]
+    if missing:
+        raise BadRequest(f"{', '.join(missing)} missing; the link needs source, consumer and event_id.")
+    letter = queries.find_letter(request.GET["source"], request.GET["consumer"], request.GET["event_id"])
+    if letter is None:
+        raise Http404
+    return redirect("dlq:letter", letter_id=letter.pk)
+
+
+@require_safe
+def download_payload(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
+    """The whole payload as the page would show it, however long it is."""
+    letter = queries.get_letter(letter_id).letter
+    return as_file(Masker(AnonymousUser()).letter(letter).payload_text, f"letter-{letter.pk}.txt")
+
+
+@require_POST
+@needs("payload.unmask")
+def download_raw(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
+    """The event's own bytes, with nothing masked."""
+    letter = queries.get_letter(letter_id).letter
+    audit.record("payload.unmask", actor=request.user, subject=letter, download=True)
+    shown = Masker(request.user).letter(letter)
+    return as_file(shown.original.raw or shown.payload_text, f"letter-{letter.pk}.bin")
+
+
+def as_file(content: str | bytes, name: str) -> HttpResponse:
+    """Always a download of plain bytes: what came from outside must not be shown as a page of ours."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="application/octet-stream", headers=headers)
+
+
+@require_safe
+@needs("letter.export")
+def export(request: HtmxHttpRequest) -> HttpResponseBase:
+    """Stream all that match the filter, as CSV or NDJSON."""
+    form = LetterFilter(request.GET, user=request.user)
+    kind = request.GET.get("format", "csv")
+    if not form.is_valid() or kind not in EXPORTS:
+        raise BadRequest(f"format is {kind!r}; it can be {', '.join(EXPORTS)}. {form.errors.as_text()}")
+    wanted = {name: str(value) for name, value in request.GET.items() if name in form.wanted}
+    audit.record(
+        "letter.export", actor=request.user, filter=wanted, format=kind, unmasked=form.masker.is_unmasked
+    )
+    write, content_type = EXPORTS[kind]
+    headers = {"Content-Disposition": f'attachment; filename="letters.{kind}"'}
+    return StreamingHttpResponse(write(form), content_type=content_type, headers=headers)

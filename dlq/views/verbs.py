@@ -1,0 +1,188 @@
+"""Resolve, discard, restore, erase: a page that says what will be touched, and the verb that touches exactly that."""
+
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.access import needs
+from dashboard.pages import HtmxHttpRequest, render_page
+from dlq.filters import LetterFilter
+from dlq.models import FailureGroup
+from dlq.operations import Done, handle_letters
+from dlq.operations.errors import OperationError
+from dlq.preview import preview
+from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
+from dlq.verbs import VERBS, Verb
+
+# What the confirmation adds to the selection when it posts it back.
+FORM_FIELDS = {"csrfmiddlewaretoken", "count", "followers", "reason", "typed", "request_key", "watermark"}
+
+
+@require_safe
+@needs("letter.resolve")
+def confirm_resolve(request: HtmxHttpRequest) -> HttpResponse:
+    return confirm(request, VERBS["resolve"])
+
+
+@require_POST
+@needs("letter.resolve")
+def resolve(request: HtmxHttpRequest) -> HttpResponse:
+    return handle(request, VERBS["resolve"])
+
+
+@require_safe
+@needs("letter.discard")
+def confirm_discard(request: HtmxHttpRequest) -> HttpResponse:
+    return confirm(request, VERBS["discard"])
+
+
+@require_POST
+@needs("letter.discard")
+def discard(request: HtmxHttpRequest) -> HttpResponse:
+    return handle(request, VERBS["discard"])
+
+
+@require_safe
+@needs("letter.restore")
+def confirm_restore(request: HtmxHttpRequest) -> HttpResponse:
+    return confirm(request, VERBS["restore"])
+
+
+@require_POST
+@needs("letter.restore")
+def restore(request: HtmxHttpRequest) -> HttpResponse:
+    return handle(request, VERBS["restore"])
+
+
+@require_safe
+@needs("letter.erase")
+def confirm_erase(request: HtmxHttpRequest) -> HttpResponse:
+    return confirm(request, VERBS["erase"])
+
+
+@require_POST
+@needs("letter.erase")
+def erase(request: HtmxHttpRequest) -> HttpResponse:
+    return handle(request, VERBS["erase"])
+
+
+def confirm(
+    request: HtmxHttpRequest,
+    verb: Verb,
+    params: QueryDict | None = None,
+    *,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """Count what the verb would touch and say what follows; after a problem, with the numbers as they are now."""
+    params = request.GET if params is None else params
+    # A new count takes a new watermark: what arrived since is part of it.
+    selection = read_selection(request, params, verb, watermark=None)
+    found = preview(verb, selection)
+    context = {
+        "verb": verb,
+        "preview": found,
+        "fields": [
+            (name, value) for name, values in params.lists() if name not in FORM_FIELDS for value in values
+        ],
+        "action": reverse(f"dlq:{verb.name}"),
+        "back": back_url(params),
+        "reason": params.get("reason", ""),
+        "request_key": uuid4(),
+        "type_above": settings.TYPE_NUMBER_ABOVE,
+        "problem": problem,
+    }
+    title = f"{verb.name.capitalize()} {found.count:,} letters"
+    return render_page(request, "dlq/confirm.html", context, title=title, status=status)
+
+
+def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
+    params = request.POST
+    confirmed = read_number(params, "count")
+    with_followers = params.get("followers") == "along"
+    selection = read_selection(request, params, verb, watermark=read_number(params, "watermark"))
+    if with_followers:
+        confirmed += read_number(params, "follower_count")
+    if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(
+        confirmed
+    ):
+        problem = f"To {verb.name} {confirmed:,} letters, type that number."
+        return confirm(request, verb, params, problem=problem, status=422)
+    try:
+        done = handle_letters(
+            verb,
+            selection,
+            confirmed=confirmed,
+            actor=request.user,
+            request_key=read_key(params),
+            reason=params.get("reason", "").strip(),
+            with_followers=with_followers,
+        )
+    except OperationError as error:
+        return confirm(request, verb, params, problem=str(error), status=409)
+    if done.run:
+        return redirect("runs:run", run_id=done.run.pk)
+    messages.success(request, describe(verb, done))
+    return redirect(back_url(params))
+
+
+def describe(verb: Verb, done: Done) -> SafeString:
+    """What was done, what was not, and the way back."""
+    number = f"{done.count:,} letter{'' if done.count == 1 else 's'}"
+    text = format_html("{} {}.", number, verb.done)
+    if done.moved_count:
+        text += format_html(" {} had moved on meanwhile and were left alone.", f"{done.moved_count:,}")
+    if verb.is_closing and done.ids:
+        undo = reverse("dlq:confirm_restore") + "?" + urlencode([("id", pk) for pk in done.ids])
+        text += format_html(' <a href="{}" data-dialog>Undo…</a>', undo)
+    return text
+
+
+def read_selection(
+    request: HttpRequest, params: QueryDict, verb: Verb, *, watermark: int | None
+) -> Selection:
+    """The ticked rows, a whole group, or all that match the filter in the parameters."""
+    try:
+        if params.get("scope") == "group":
+            group = get_object_or_404(FailureGroup, pk=read_number(params, "group"))
+            return select_group(group, watermark, closed=verb.name == "restore")
+        if params.get("scope") == "matching":
+            form = LetterFilter(params, user=request.user)
+            if not form.is_valid():
+                raise BadRequest(f"The filter is wrong: {form.errors.as_text()}")
+            return select_matching(form, watermark)
+        return select_ids([int(pk) for pk in params.getlist("id") if pk.isascii() and pk.isdigit()])
+    except SelectionError as error:
+        raise BadRequest(str(error)) from None
+
+
+def back_url(params: QueryDict) -> str:
+    if params.get("scope") == "group":
+        return reverse("dlq:group", args=[read_number(params, "group")])
+    kept = params.copy()
+    for name in FORM_FIELDS | {"scope", "id", "follower_count"}:
+        kept.pop(name, None)
+    return reverse("dlq:letters") + (f"?{kept.urlencode()}" if kept else "")
+
+
+def read_number(params: QueryDict, name: str) -> int:
+    text = params.get(name, "")
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise BadRequest(f"{name} is {text!r}; it must be a number. Go back and confirm again.")
+    return int(text)
+
+
+def read_key(params: QueryDict) -> UUID:
+    try:
+        return UUID(params.get("request_key", ""))
+    except ValueError:
+        raise BadRequest("request_key is missing or damaged; go back and confirm again.") from None

@@ -1,0 +1,177 @@
+"""Transitions and the directory in Postgres, and what is forgotten."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from breakers import scripts, tasks
+from breakers.api import Policy, get_breaker
+from breakers.copying import copy_transitions
+from breakers.history import Outage, count_flaps, find_outages, start_of, sum_days
+from breakers.models import Breaker, Reading, Transition
+from breakers.needs import find_open
+from dashboard.redis import get_redis
+from tests.breakers.conftest import NEVER_CACHED, fail, open_breaker
+
+pytestmark = pytest.mark.django_db
+NOW = 1_700_000_000.0
+
+
+def test_transitions_are_copied_once():
+    open_breaker()
+    for _ in range(3):
+        tasks.tend()
+    transition = Transition.objects.get()
+    assert (transition.from_state, transition.to_state, transition.cause) == ("closed", "open", "failures")
+    assert transition.error == "ConnectionError: refused"
+    assert transition.breaker.left_closed_at == transition.at
+
+
+def test_a_death_after_the_copy_and_before_the_place_was_kept_adds_nothing():
+    open_breaker()
+    copy_transitions()
+    Reading.objects.update(cursor="0")
+    copy_transitions()
+    assert Transition.objects.count() == 1
+
+
+def test_open_for_counts_since_it_left_closed():
+    now = NOW
+    breaker = get_breaker(
+        "api", Policy(failure_threshold=1, open_seconds=10, cache_seconds=0), clock=lambda: now
+    )
+    fail(breaker)
+    now += 10
+    fail(breaker)  # the probe
+    tasks.tend()
+    row = Breaker.objects.get()
+    assert row.state == "open"
+    assert row.left_closed_at.timestamp() == NOW
+    now += 10
+    with breaker.call():
+        pass
+    tasks.tend()
+    row.refresh_from_db()
+    assert (row.state, row.left_closed_at) == ("closed", None)
+    assert [t.to_state for t in row.transitions.order_by("id")] == [
+        "open",
+        "half_open",
+        "open",
+        "half_open",
+        "closed",
+    ]
+
+
+def test_a_breaker_that_never_failed_is_in_the_directory():
+    with get_breaker("quiet-api", "escrow", used_by="target quiet").call():
+        pass
+    with get_breaker("quiet-api", "escrow", used_by="projection orders").call():
+        pass
+    tasks.tend()
+    row = Breaker.objects.get()
+    assert row.used_by == ["projection orders", "target quiet"]
+    assert row.policy["window_seconds"] == 60
+
+
+def test_more_breakers_than_one_batch():
+    for number in range(1100):
+        scripts.announce(get_redis().execute_command, f"api-{number}", 1_700_000_000_000 + number, "{}", "")
+    tasks.tend()
+    assert Breaker.objects.count() == 1100
+
+
+def test_after_a_flush_postgres_no_longer_says_open():
+    open_breaker()
+    tasks.tend()
+    get_redis().flushdb()
+    tasks.tend()
+    assert Breaker.objects.get().state == "closed"
+    assert Transition.objects.last().cause == "forgotten by Redis"
+
+
+def test_forgotten_breakers_leave_the_indexes_and_held_ones_do_not():
+    now = NOW
+    fail(get_breaker("old", Policy(failure_threshold=1, cache_seconds=0), clock=lambda: now))
+    scripts.hold(get_redis().execute_command, "held", int(NOW * 1000), 1, "")
+    week_later = int((NOW + 7 * 24 * 3600) * 1000)
+    assert scripts.prune(get_redis().execute_command, "", week_later - 1) == 0
+    assert scripts.prune(get_redis().execute_command, "", week_later) == 1
+    assert get_redis().zrange("{redrive:breakers}:open", 0, -1) == ["held"]
+
+
+def test_history_is_kept_for_thirty_days():
+    open_breaker()
+    tasks.tend()
+    Transition.objects.update(at=timezone.now() - timedelta(days=31))
+    tasks.prune()
+    assert not Transition.objects.exists()
+    assert Breaker.objects.exists()
+
+
+def test_the_stream_is_capped():
+    pipeline = get_redis().pipeline(transaction=False)
+    scripts.hold(get_redis().execute_command, "api", None, 0, "")
+    for number in range(1, 10_500):
+        scripts.hold(pipeline.execute_command, "api", None, number, "")
+    pipeline.execute()
+    # Redis drops whole nodes of about a hundred entries.
+    assert 10_000 <= get_redis().xlen("{redrive:breakers}:transitions") < 10_200
+
+
+def test_outages_and_time_open_per_day():
+    began = timezone.localtime().replace(hour=23, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    breaker = Breaker.objects.create(name="api")
+    for minutes, (old, new) in {
+        0: ("closed", "open"),
+        10: ("open", "half_open"),
+        11: ("half_open", "open"),
+        120: ("open", "closed"),
+    }.items():
+        breaker.transitions.create(
+            at=began + timedelta(minutes=minutes), from_state=old, to_state=new, cause="test"
+        )
+    transitions = list(breaker.transitions.order_by("at"))
+    now = began + timedelta(days=1)
+    outages = find_outages(breaker, transitions, began - timedelta(days=1), now)
+    assert outages == [Outage(began, began + timedelta(hours=2))]
+    days = sum_days(outages, began.date(), now.date())
+    assert [day.open_seconds for day in days] == [3600, 3600]
+    # Seen from a window that begins in the middle of it.
+    middle = began + timedelta(minutes=30)
+    assert find_outages(breaker, transitions[3:], middle, now) == [Outage(middle, began + timedelta(hours=2))]
+
+
+def test_an_outage_that_goes_on_ends_now():
+    now = timezone.now()
+    breaker = Breaker(name="api", state="open", left_closed_at=now - timedelta(days=3))
+    since = now - timedelta(days=1)
+    assert find_outages(breaker, [], since, now) == [Outage(since, now)]
+    assert find_outages(Breaker(name="closed"), [], since, now) == []
+    assert start_of(now.date()) <= now
+
+
+def test_leaving_closed_three_times_within_the_hour_is_flapping():
+    now = timezone.now()
+    outages = [Outage(now - timedelta(minutes=m), now) for m in (50, 20, 5)]
+    assert count_flaps(outages, now) == 3
+    assert count_flaps(outages[1:], now) == 0
+
+
+def test_the_overview_says_which_breakers_are_open(viewer: Client):
+    open_breaker("orders-api", used_by="target orders")
+    tasks.tend()
+    html = viewer.get("/").content.decode()
+    assert "orders-api is open" in html
+    assert "Used by target orders." in html
+    assert [need.tone for need in find_open()] == ["warn"]
+    Breaker.objects.update(left_closed_at=timezone.now() - timedelta(minutes=11))
+    assert [need.tone for need in find_open()] == ["bad"]
+
+
+def test_many_open_breakers_are_one_thing_that_needs_a_person():
+    for number in range(7):
+        open_breaker(f"api-{number}", NEVER_CACHED)
+    tasks.tend()
+    assert [need.headline for need in find_open()] == ["7 breakers are open"]

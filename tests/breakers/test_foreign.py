@@ -1,0 +1,265 @@
+"""Other libraries' breakers: one contract for all readers, with the real libraries."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any, Protocol
+
+import aiobreaker
+import pybreaker
+import pytest
+import redis
+from aiobreaker.storage.redis import CircuitRedisStorage as AioStorage
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.utils import timezone
+
+from breakers import tasks
+from breakers.foreign import registry, scan
+from breakers.models import Breaker, Reading, State, Transition
+from dashboard.models import AuditEntry
+from tests.breakers.valkey import PrivateValkey
+
+pytestmark = pytest.mark.django_db
+WORDS = ["pybreaker", "aiobreaker", "blacklist=webhook:blacklist:*"]
+
+
+class Peer(Protocol):
+    """A user of another library, as it really uses it."""
+
+    name: str
+    source: str
+
+    def open(self) -> None: ...
+    def goes_through(self) -> bool: ...
+
+
+class PybreakerPeer:
+    name, source = "payments", "pybreaker"
+
+    def __init__(self, client: redis.Redis) -> None:
+        storage = pybreaker.CircuitRedisStorage(pybreaker.STATE_CLOSED, client, namespace=self.name)
+        self.breaker = pybreaker.CircuitBreaker(fail_max=2, reset_timeout=60, state_storage=storage)
+
+    def open(self) -> None:
+        for _ in range(2):
+            with pytest.raises((ConnectionError, pybreaker.CircuitBreakerError)):
+                self.breaker.call(refuse)
+
+    def goes_through(self) -> bool:
+        try:
+            return bool(self.breaker.call(lambda: True))
+        except pybreaker.CircuitBreakerError:
+            return False
+
+
+class AiobreakerPeer:
+    name, source = "ledger", "aiobreaker"
+
+    def __init__(self, client: redis.Redis) -> None:
+        storage = AioStorage(aiobreaker.CircuitBreakerState.CLOSED, client, namespace=self.name)
+        self.breaker = aiobreaker.CircuitBreaker(
+            fail_max=2, timeout_duration=timedelta(minutes=1), state_storage=storage
+        )
+
+    def open(self) -> None:
+        async def refuse_async() -> None:
+            refuse()
+
+        for _ in range(2):
+            with pytest.raises((ConnectionError, aiobreaker.CircuitBreakerError)):
+                asyncio.run(self.breaker.call_async(refuse_async))
+
+    def goes_through(self) -> bool:
+        async def answer() -> bool:
+            return True
+
+        try:
+            return asyncio.run(self.breaker.call_async(answer))
+        except aiobreaker.CircuitBreakerError:
+            return False
+
+
+class BlacklistPeer:
+    name, source = "webhook:blacklist:https://shop.example/hook", "blacklist=webhook:blacklist:*"
+
+    def __init__(self, client: redis.Redis) -> None:
+        self.client = client
+
+    def open(self) -> None:
+        self.client.set(self.name, "5 failures", ex=300)
+
+    def goes_through(self) -> bool:
+        return not self.client.exists(self.name)
+
+
+def refuse() -> None:
+    raise ConnectionError("refused")
+
+
+PEERS: list[Callable[[redis.Redis], Peer]] = [PybreakerPeer, AiobreakerPeer, BlacklistPeer]
+
+
+@pytest.fixture
+def foreign(settings: Any, valkey: PrivateValkey) -> Iterator[redis.Redis]:
+    """Another Redis than the console's, in which others keep their breakers."""
+    settings.FOREIGN_BREAKERS, settings.FOREIGN_BREAKERS_URL = WORDS, valkey.url
+    caches = registry.list_readers, registry.get_foreign_redis
+    for cached in caches:
+        cached.cache_clear()
+    yield valkey.client()
+    registry.get_foreign_redis().close()
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.fixture(params=PEERS, ids=lambda peer: peer.__name__)
+def peer(request: pytest.FixtureRequest, foreign: redis.Redis) -> Peer:
+    return request.param(foreign)
+
+
+def reset_fields(peer: Peer) -> dict[str, str]:
+    return {"name": peer.name, "source": peer.source, "reason": "they say it is fixed"}
+
+
+# The contract ---------------------------------------------------------------------------------------
+
+
+def test_it_is_found_open_with_its_name(peer: Peer, viewer: Client):
+    peer.open()
+    tasks.read_foreign()
+    row = Breaker.objects.get()
+    assert (row.source, row.name, row.state) == (peer.source, peer.name, State.OPEN)
+    assert row.left_closed_at is not None
+    html = viewer.get("/breakers/").content.decode()
+    assert "1 breaker is not closed" in html
+    assert peer.name in html
+    assert peer.source.partition("=")[0] in html
+
+
+def test_its_page_shows_it(peer: Peer, viewer: Client):
+    peer.open()
+    tasks.read_foreign()
+    html = viewer.get("/breakers/breaker/", {"name": peer.name, "source": peer.source}).content.decode()
+    assert f"{peer.name} is open" in html
+    assert "seen in Redis" in html
+
+
+def test_a_reset_lets_its_calls_through_and_is_audited(peer: Peer, operator: Client):
+    peer.open()
+    assert not peer.goes_through()
+    tasks.read_foreign()
+    html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
+    assert "is closed. Calls to it go through." in html
+    assert peer.goes_through()
+    entry = AuditEntry.objects.get(action="breaker.reset")
+    assert entry.subject == f"{peer.source} {peer.name}"
+    tasks.read_foreign()
+    assert Breaker.objects.get().state == State.CLOSED
+
+
+def test_a_second_reset_says_that_there_is_nothing_to_do(peer: Peer, operator: Client):
+    peer.open()
+    tasks.read_foreign()
+    operator.post("/breakers/breaker/reset/", reset_fields(peer))
+    html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
+    assert "is closed already. Nothing was changed." in html
+
+
+def test_it_cannot_be_held_open_and_the_page_says_why(peer: Peer, operator: Client):
+    peer.open()
+    tasks.read_foreign()
+    page = operator.get("/breakers/breaker/", {"name": peer.name, "source": peer.source}).content.decode()
+    assert "would close it again by itself" in page
+    fields = reset_fields(peer) | {"hold": ""}
+    assert operator.post("/breakers/breaker/trip/", fields).status_code == 400
+
+
+def test_what_has_gone_is_closed(peer: Peer, foreign: redis.Redis):
+    peer.open()
+    tasks.read_foreign()
+    foreign.flushall()
+    tasks.read_foreign()
+    assert Breaker.objects.get().state == State.CLOSED
+    assert [t.to_state for t in Transition.objects.order_by("id")] == ["open", "closed"]
+
+
+def test_opening_again_is_another_transition(peer: Peer):
+    for _ in range(2):
+        peer.open()
+        tasks.read_foreign()
+        tasks.read_foreign()
+        registry.list_readers()[peer.source].reset(registry.get_foreign_redis(), peer.name)
+        tasks.read_foreign()
+    assert Transition.objects.filter(to_state="open").count() == 2
+
+
+# The rest -------------------------------------------------------------------------------------------
+
+
+def test_time_left_comes_from_the_key(foreign: redis.Redis, viewer: Client):
+    BlacklistPeer(foreign).open()
+    tasks.read_foreign()
+    left = (Breaker.objects.get().retry_at - timezone.now()).total_seconds()
+    assert 200 < left <= 300
+    assert "expires in 4 min" in viewer.get("/breakers/").content.decode()
+
+
+def test_keys_without_an_end_and_keys_of_others(foreign: redis.Redis):
+    foreign.set("webhook:blacklist:for-ever", "")
+    foreign.set("x:pybreaker:state", "what?")
+    foreign.set(b"webhook:blacklist:\xff\xfe", "")
+    foreign.set("webhook:blacklist:nul\0", "")
+    foreign.set("webhook:blacklist:" + "x" * 600, "")
+    foreign.hset("y:aiobreaker:state", "not", "a string")
+    foreign.set("pybreaker:state", "half-open")
+    foreign.set("pybreaker:fail_counter", "many")
+    tasks.read_foreign()
+    found = {row.name: row for row in Breaker.objects.all()}
+    assert set(found) == {"webhook:blacklist:for-ever", "(no namespace)"}
+    assert found["webhook:blacklist:for-ever"].retry_at is None
+    assert (found["(no namespace)"].state, found["(no namespace)"].failure_count) == ("half_open", None)
+
+
+def test_a_large_redis_is_read_in_slices(foreign: redis.Redis, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(scan, "SCAN_COUNT", 10)
+    monkeypatch.setattr(scan, "CALLS_PER_SLICE", 3)
+    foreign.mset({f"noise:{number}": "" for number in range(500)})
+    BlacklistPeer(foreign).open()
+    slices = 0
+    while not Reading.objects.filter(completed_at__isnull=False).exists():
+        tasks.read_foreign()
+        slices += 1
+    assert slices > 3
+    assert Breaker.objects.get().state == State.OPEN
+
+
+def test_a_redis_that_does_not_answer_is_said_and_the_last_reading_stays(
+    foreign: redis.Redis, valkey: PrivateValkey, viewer: Client
+):
+    BlacklistPeer(foreign).open()
+    tasks.read_foreign()
+    valkey.kill()
+    tasks.read_foreign()
+    html = viewer.get("/breakers/").content.decode()
+    assert "The breakers of pybreaker cannot be read" in html
+    assert BlacklistPeer.name in html
+    valkey.start()
+    tasks.read_foreign()
+    assert "cannot be read" not in viewer.get("/breakers/").content.decode()
+
+
+def test_a_redis_that_refuses_to_be_written_says_so(foreign: redis.Redis, operator: Client):
+    peer = BlacklistPeer(foreign)
+    peer.open()
+    tasks.read_foreign()
+    foreign.execute_command("ACL", "SETUSER", "default", "-del")
+    html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
+    assert "Its Redis refused" in html
+    assert not peer.goes_through()
+
+
+@pytest.mark.parametrize("word", ["pybraker", "blacklist", "blacklist=", f"blacklist={'x' * 100}"])
+def test_a_reader_that_makes_no_sense_stops_the_start(word: str):
+    with pytest.raises(ImproperlyConfigured, match="REDRIVE_FOREIGN_BREAKERS"):
+        registry.make_reader(word)
