@@ -59,6 +59,8 @@ class Projection(models.Model):
     last_event_type = models.TextField(blank=True)
     last_event_at = models.DateTimeField(null=True, blank=True)
     last_processed_at = models.DateTimeField(null=True, blank=True)
+    # Events of its types up to the checkpoint: its lag is the types' totals less this.
+    seen_count = models.BigIntegerField(default=0)
     # Events up to here are not accounted for: the checkpoint was set past them.
     accounting_from = models.BigIntegerField(default=0)
     # The latest check: figures, the names of missing events, and when; empty before the first.

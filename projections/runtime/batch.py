@@ -4,6 +4,8 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import F
+
 from dlq.api import Failure, Parked, close_rebuilt, park_again, park_events, record_failures
 from projections.models import NATIVE, Projection, Skip, Span, WaitingEvent
 from projections.runtime.clock import Clock
@@ -26,6 +28,7 @@ class Batch:
         self.position = row.position
         self.last: StoredEvent | None = None
         self.counts: Counter[str] = Counter()
+        self.seen_count = 0
         self.done: list[tuple[int, bool]] = []
         self.skips: list[Skip] = []
         self.failures: list[Failure] = []
@@ -37,6 +40,8 @@ class Batch:
         self.wait_seconds = 0.0
 
     def move(self, event: StoredEvent) -> None:
+        if event.position > self.row.position:
+            self.seen_count += event.type in self.router.event_types
         if event.position > self.position:
             self.position, self.last = event.position, event
 
@@ -143,6 +148,7 @@ class Batch:
     def save_checkpoint(self) -> None:
         row = self.row
         changes: dict[str, Any] = {"position": self.position, "trial_by": None}
+        changes["seen_count"] = F("seen_count") + self.seen_count
         if self.last:
             changes |= {
                 "last_event_id": self.last.event_id,

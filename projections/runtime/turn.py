@@ -9,6 +9,9 @@ If the process dies in 2 or 3, the transaction is undone; see trial.py for the n
 outside get one event a turn, so at most that one is done again.
 """
 
+from collections import Counter
+from typing import NamedTuple
+
 from django.db import transaction
 
 from projections.definition import Projector
@@ -27,37 +30,47 @@ from projections.runtime.trial import POLL_SECONDS, Trial
 from projections.store import read
 
 
+class Result(NamedTuple):
+    """How long to wait before the next turn, and what became of how many events."""
+
+    wait_seconds: float
+    counts: Counter[str]
+
+
+NOT_OURS = Result(POLL_SECONDS, Counter())
+
+
 def take_turn(projector: Projector, hand: Hand, clock: Clock) -> float:
     """Do one batch at most; returns the seconds after which the next turn makes sense."""
     found = trials.begin(projector, hand, clock)
-    return run(projector, hand, clock, found) if isinstance(found, Trial) else found
+    return run(projector, hand, clock, found).wait_seconds if isinstance(found, Trial) else found
 
 
-def run(projector: Projector, hand: Hand, clock: Clock, trial: Trial) -> float:
+def run(projector: Projector, hand: Hand, clock: Clock, trial: Trial) -> Result:
     """What follows a trial that was noted; a rebuild calls it inside its own recording."""
     if not trial.is_careful:
         try:
             return attempt(projector, hand, clock, trial, is_careful=False)
         except CheckpointMovedError:
-            return POLL_SECONDS
+            return NOT_OURS
         except (Exception, HandlerTimeoutError) as error:
             if is_outage(error):
                 raise
     return attempt(projector, hand, clock, trial, is_careful=True)
 
 
-def attempt(projector: Projector, hand: Hand, clock: Clock, trial: Trial, *, is_careful: bool) -> float:
+def attempt(projector: Projector, hand: Hand, clock: Clock, trial: Trial, *, is_careful: bool) -> Result:
     with transaction.atomic():
         lock_consumer(projector.name)
         row = trials.find_row(projector.name)
         if row is None or row.trial_by != trial.token:
-            return POLL_SECONDS
+            return NOT_OURS
         if row.state != hand.state:
             # Paused meanwhile: nobody died.
             Projection.objects.filter(pk=row.pk).update(trial_by=None)
-            return POLL_SECONDS
+            return NOT_OURS
         if trial.waiting:
-            return waiting.try_again(projector, hand, clock, row, trial)
+            return Result(0.0, waiting.try_again(projector, hand, clock, row, trial))
         events = read(after=row.position, types=projector.event_types, limit=trial.limit)
         batch = Batch(row, hand, clock, Router(row, events, projector.event_types))
         with Alarm(projector.attempt_seconds) as alarm:
@@ -66,4 +79,4 @@ def attempt(projector: Projector, hand: Hand, clock: Clock, trial: Trial, *, is_
             else:
                 handle_hopefully(projector, batch, events, alarm)
         batch.save()
-    return batch.wait_seconds
+    return Result(batch.wait_seconds, batch.counts)

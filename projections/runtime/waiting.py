@@ -1,6 +1,7 @@
 """Events behind the checkpoint that wait for a breaker: tried again when it may let them through, in stream order."""
 
 import time
+from collections import Counter
 from datetime import timedelta
 
 from projections.decisions import Skip
@@ -19,7 +20,7 @@ from projections.store import StoredEvent
 from projections.store.read import find_event
 
 
-def try_again(projector: Projector, hand: Hand, clock: Clock, row: Projection, trial: Trial) -> float:
+def try_again(projector: Projector, hand: Hand, clock: Clock, row: Projection, trial: Trial) -> Counter[str]:
     """Try the waiting event of this turn; the caller holds the lock and the transaction."""
     waiting = row.waiting.filter(pk=trial.waiting.pk).first() if trial.waiting else None
     event = find_event(waiting.position) if waiting else None
@@ -27,7 +28,7 @@ def try_again(projector: Projector, hand: Hand, clock: Clock, row: Projection, t
     if waiting and event:
         settle(projector, batch, waiting, event, is_deadly=trial.is_deadly)
     batch.save()
-    return 0.0
+    return batch.counts
 
 
 def settle(

@@ -1,0 +1,147 @@
+"""How far behind each projection is, in events of its own types and in time; three statements for all of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection
+from django.utils import timezone
+
+from projections.models import LagSample, Projection
+
+RATE_WINDOW = timedelta(minutes=5)
+TREND_WINDOW = timedelta(hours=1)
+
+# The total of each type is kept under the head's lock, and what a projection has seen of its types with its checkpoint:
+# what is left is a subtraction. The delay is the age of the event after the checkpoint, one probe of the primary key.
+GET_LAGS = """
+SELECT p.id, coalesce(head.position, 0), coalesce(total.number, 0) - p.seen_count, next.recorded_at
+FROM projections_projection p
+LEFT JOIN projections_head head ON head.id = 1
+LEFT JOIN LATERAL (
+    SELECT sum(number) AS number FROM projections_eventtype WHERE name = ANY(p.event_types)
+) AS total ON true
+LEFT JOIN projections_event next ON next.position = p.position + 1
+"""
+
+# Exactly what a projection has seen of its types, from the events' own numbers; after a checkpoint or the types were
+# changed, and by beat, should the sum ever be off.
+RECOUNT = """
+UPDATE projections_projection p SET seen_count = (
+    SELECT coalesce(sum(seen.type_no), 0)
+    FROM unnest(p.event_types) AS wanted(type)
+    CROSS JOIN LATERAL (
+        SELECT type_no FROM projections_event e
+        WHERE e.type = wanted.type AND e.position <= p.position ORDER BY e.position DESC LIMIT 1
+    ) AS seen
+)
+WHERE %(id)s IN (0, p.id)
+"""
+
+# What each did in the window, and how long ago its first minute there began.
+GET_PACES = """
+SELECT projection_id, sum(processed + skipped + dead_lettered + parked), sum(processed), sum(failed), min(starts_at)
+FROM projections_pace WHERE starts_at > %s GROUP BY projection_id
+"""
+
+
+@dataclass(frozen=True)
+class Lag:
+    """A projection's distance from the head; `oldest_at` is when its next event was recorded, None if there is none."""
+
+    head: int
+    events: int
+    oldest_at: datetime | None
+
+    @property
+    def delay_seconds(self) -> float:
+        if self.oldest_at is None:
+            return 0.0
+        return max((timezone.now() - self.oldest_at).total_seconds(), 0.0)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Events a second over the last minutes; `arriving` is None while nobody has sampled."""
+
+    handled: float = 0.0
+    arriving: float | None = None
+    processed_count: int = 0
+    failed_count: int = 0
+
+    @property
+    def error_percent(self) -> float | None:
+        """Of all tries; None when there was none."""
+        tries = self.processed_count + self.failed_count
+        return 100 * self.failed_count / tries if tries else None
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What the pages show of one projection; `seconds_left` is None if it is not catching up, or nobody can tell."""
+
+    lag: Lag
+    rates: Rates
+    samples: list[LagSample]
+
+    @property
+    def seconds_left(self) -> float | None:
+        if not self.lag.events:
+            return 0.0
+        gain = self.rates.handled - (self.rates.arriving or 0.0)
+        return self.lag.events / gain if gain > 0 else None
+
+
+def get_lags() -> dict[int, Lag]:
+    with connection.cursor() as cursor:
+        cursor.execute(GET_LAGS)
+        return {
+            pk: Lag(head, int(events), next_at if events else None)
+            for pk, head, events, next_at in cursor.fetchall()
+        }
+
+
+def recount_seen(projection_id: int = 0) -> None:
+    """Put right what one projection, or every one, has seen of its types."""
+    with connection.cursor() as cursor:
+        cursor.execute(RECOUNT, {"id": projection_id})
+
+
+def get_measures(since: timedelta = TREND_WINDOW) -> dict[int, Measures]:
+    """Lag, rates and trend of every projection, by id."""
+    now = timezone.now()
+    lags = get_lags()
+    with connection.cursor() as cursor:
+        cursor.execute(GET_PACES, [now - RATE_WINDOW])
+        paces = {row[0]: row[1:] for row in cursor.fetchall()}
+    samples: dict[int, list[LagSample]] = {}
+    for sample in LagSample.objects.filter(at__gt=now - since).order_by("at"):
+        samples.setdefault(sample.projection_id, []).append(sample)
+    return {
+        pk: Measures(lag, make_rates(lag, paces.get(pk), samples.get(pk, []), now), samples.get(pk, []))
+        for pk, lag in lags.items()
+    }
+
+
+def make_rates(
+    lag: Lag, pace: tuple[int, int, int, datetime] | None, samples: Iterable[LagSample], now: datetime
+) -> Rates:
+    """What arrives is what was handled, and what the lag grew by meanwhile."""
+    handled_count, processed, failed, since = pace or (0, 0, 0, now - RATE_WINDOW)
+    handled = float(handled_count) / max((now - since).total_seconds(), 1.0)
+    earlier = next((sample for sample in samples if sample.at > now - RATE_WINDOW), None)
+    arriving = None
+    if earlier:
+        growth = (lag.events - earlier.lag) / max((now - earlier.at).total_seconds(), 1.0)
+        arriving = max(handled + growth, 0.0)
+    return Rates(handled, arriving, int(processed), int(failed))
+
+
+def take_samples() -> None:
+    """Beat's measurement."""
+    now, positions = timezone.now(), dict(Projection.objects.values_list("pk", "position"))
+    LagSample.objects.bulk_create(
+        LagSample(projection_id=pk, at=now, head=lag.head, position=positions[pk], lag=lag.events)
+        for pk, lag in get_lags().items()
+        if pk in positions
+    )

@@ -1,0 +1,134 @@
+"""Rebuilds and resets, started or asked for."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from dashboard import audit
+from dashboard.models import Run
+from dashboard.runs.dispatch import dispatch
+from dashboard.runs.operations import create_run
+from projections.definition import find_projector
+from projections.models import Projection, RebuildRequest
+from projections.operations.errors import ProjectionStateError
+from projections.rebuild import find_active_run
+from projections.store import get_head
+
+# A request that nobody decides within a working day is stale: what it was about has moved on.
+REQUEST_LASTS = timedelta(hours=24)
+State = RebuildRequest.State
+
+
+def start_rebuild(row: Projection, *, actor: audit.Actor, reason: str, request_key: UUID) -> Run:
+    """Empty the read model and handle every event again, as a run."""
+    with audit.action("projection.rebuild", actor=actor, subject=row, reason=reason) as entry:
+        run = create_rebuild(row, actor=actor, reason=reason, request_key=request_key)
+        entry.details = {"run": run.pk, "events": run.options["events"]}
+    dispatch(run)
+    return run
+
+
+def create_rebuild(row: Projection, *, actor: audit.Actor, reason: str, request_key: UUID) -> Run:
+    """Write the run; two who ask at once meet at the projection's row."""
+    Projection.objects.select_for_update().get(pk=row.pk)
+    if found := Run.objects.filter(request_key=request_key).first():
+        return found
+    projector = find_projector(row.name)
+    if projector is None or not projector.supports_rebuild:
+        raise ProjectionStateError(
+            f"{row} cannot be rebuilt: its code has no truncate() to empty the read model."
+        )
+    refuse_if_busy(row)
+    head = get_head()
+    run, _ = create_run(
+        "rebuild",
+        title=f"Rebuild {row.name}",
+        lane_totals=[head],
+        request_key=request_key,
+        actor=actor,
+        reason=reason,
+        options={"projection": row.name, "events": head},
+    )
+    return run
+
+
+def reset_checkpoint(
+    row: Projection, position: int, *, actor: audit.Actor, reason: str, request_key: UUID
+) -> Run:
+    """Set the checkpoint to a position, as a run."""
+    with audit.action("projection.reset", actor=actor, subject=row, reason=reason) as entry:
+        Projection.objects.select_for_update().get(pk=row.pk)
+        refuse_if_busy(row, but=request_key)
+        if not 0 <= position <= get_head():
+            raise ProjectionStateError(f"There is no position {position}; the head is at {get_head()}.")
+        run, _ = create_run(
+            "reset",
+            title=f"Reset {row.name} to {position}",
+            lane_totals=[1],
+            request_key=request_key,
+            actor=actor,
+            reason=reason,
+            options={"projection": row.name, "position": position},
+        )
+        entry.details = {"run": run.pk, "from": row.position, "to": position}
+    dispatch(run)
+    return run
+
+
+def refuse_if_busy(row: Projection, but: UUID | None = None) -> None:
+    run = find_active_run(row.name)
+    if run and run.request_key != but:
+        raise ProjectionStateError(
+            f"Run {run.pk} ({run.title}) is working on {row}; wait for it or cancel it."
+        )
+
+
+def request_rebuild(row: Projection, *, actor: audit.Actor, reason: str) -> RebuildRequest:
+    """Ask somebody who may rebuild; one open request for a projection at a time."""
+    with audit.action("projection.request_rebuild", actor=actor, subject=row, reason=reason) as entry:
+        if not reason:
+            raise ProjectionStateError("Say why it should be rebuilt: somebody else has to decide.")
+        try:
+            with transaction.atomic():
+                request = RebuildRequest.objects.create(
+                    projection=row,
+                    requested_by=str(actor),
+                    reason=reason,
+                    expires_at=timezone.now() + REQUEST_LASTS,
+                )
+        except IntegrityError:
+            raise ProjectionStateError(f"A rebuild of {row} has been asked for already.") from None
+        entry.details = {"request": request.pk}
+    return request
+
+
+def grant_rebuild(request: RebuildRequest, *, actor: audit.Actor, reason: str, request_key: UUID) -> Run:
+    with audit.action(
+        "projection.grant_rebuild", actor=actor, subject=request.projection, reason=reason
+    ) as entry:
+        decide(request, State.GRANTED, actor, reason)
+        why = f"{request.reason} (asked for by {request.requested_by})"
+        run = create_rebuild(request.projection, actor=actor, reason=why, request_key=request_key)
+        RebuildRequest.objects.filter(pk=request.pk).update(run=run)
+        entry.details = {"request": request.pk, "run": run.pk, "requested_by": request.requested_by}
+    dispatch(run)
+    return run
+
+
+def deny_rebuild(request: RebuildRequest, *, actor: audit.Actor, reason: str) -> None:
+    with audit.action(
+        "projection.deny_rebuild", actor=actor, subject=request.projection, reason=reason
+    ) as entry:
+        decide(request, State.DENIED, actor, reason)
+        entry.details = {"request": request.pk, "requested_by": request.requested_by}
+
+
+def decide(request: RebuildRequest, state: State, actor: audit.Actor, reason: str) -> None:
+    found = RebuildRequest.objects.filter(pk=request.pk, state=State.OPEN, expires_at__gt=Now())
+    if not found.update(state=state, decided_by=str(actor), decided_at=Now(), decision_reason=reason):
+        request.refresh_from_db()
+        word = "expired" if request.state == State.OPEN else request.get_state_display().lower()
+        raise ProjectionStateError(f"Request {request.pk} is {word} already.")

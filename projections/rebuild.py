@@ -1,0 +1,122 @@
+"""Rebuild: the read model is emptied and every event handled again, by a run, under the consumer's lock.
+
+1. Begin, in one transaction: empty the read model, set the checkpoint to 0 and the state to rebuilding (which keeps
+   live consumers away), and note where the head is.
+2. Slice by slice, as live consumption does it, in one transaction with the lane's totals: handle a batch, move the
+   checkpoint. Letters whose events are processed close as rebuilt; what fails becomes a letter and its stream parks.
+3. At the noted head: back to running, in one transaction; live goes on from the same checkpoint, so there is neither
+   gap nor double.
+If the worker dies in 1 or 3, that transaction did not happen, and the next worker does it. In 2 the batch is undone and
+done again from the checkpoint; see runtime/trial.py for events that kill. A run that is cancelled, or breaks, leaves a
+read model that is right up to its checkpoint: `pause_abandoned` pauses the projection there, and resuming goes on live.
+"""
+
+import time
+from datetime import timedelta
+
+from django.db.models.functions import Now
+
+from dashboard.models import Lane, Run
+from dashboard.runs.kinds import DONE, MORE, Outcome, Step
+from dashboard.runs.lanes import Hold
+from projections.checkpoints import set_checkpoint
+from projections.definition import Projector, find_projector
+from projections.models import NATIVE, Projection
+from projections.runtime import trial as trials
+from projections.runtime.clock import SystemClock
+from projections.runtime.hand import Hand
+from projections.runtime.lock import lock_consumer
+from projections.runtime.turn import run
+from projections.store import get_head
+
+State = Projection.State
+BATCH_SIZE = 1000
+SLICE_SECONDS = 1.0
+
+
+class RebuildError(Exception):
+    """The rebuild cannot go on; the sentence says why."""
+
+
+class Rebuild:
+    name = "rebuild"
+    outcomes: tuple[Outcome, ...] = (
+        Outcome("processed", "processed", "good"),
+        Outcome("ignored", "of other types", "mute"),
+        Outcome("skipped", "skipped", "warn"),
+        Outcome("dead_lettered", "dead letters", "bad"),
+        Outcome("parked", "parked", "warn"),
+    )
+
+    def work(self, hold: Hold) -> Step:
+        projector = get_projector(hold.run)
+        with hold.recording() as lane:
+            if not lane.cursor:
+                begin(projector, lane)
+        hand = Hand(State.REBUILDING, BATCH_SIZE, until=lane.cursor["until"], run_id=hold.run.pk)
+        clock, ends_at = SystemClock(), time.monotonic() + SLICE_SECONDS
+        while time.monotonic() < ends_at:
+            trial = trials.begin(projector, hand, clock)
+            if isinstance(trial, float):
+                if finish(projector, hold):
+                    return DONE
+                return Step(wait_until=clock.now() + timedelta(seconds=trial))
+            with hold.recording() as lane:
+                result = run(projector, hand, clock, trial)
+                for outcome in self.outcomes:
+                    if result.counts[outcome.name]:
+                        lane.count(outcome.name, result.counts[outcome.name])
+            if result.wait_seconds:
+                return Step(wait_until=clock.now() + timedelta(seconds=result.wait_seconds))
+        return MORE
+
+
+def get_projector(run: Run) -> Projector:
+    name = run.options["projection"]
+    projector = find_projector(name)
+    if projector is None:
+        raise RebuildError(f"No installed app registers {name!r} any more.")
+    return projector
+
+
+def begin(projector: Projector, lane: Lane) -> None:
+    lock_consumer(projector.name)
+    row = get_row(projector)
+    projector.truncate()
+    state = State.PAUSED if row.state == State.PAUSED else State.RUNNING
+    set_checkpoint(row, 0, state=State.REBUILDING)
+    lane.total = get_head()
+    lane.cursor = {"until": lane.total, "then": state}
+
+
+def finish(projector: Projector, hold: Hold) -> bool:
+    """Hand over to live if the end is reached; True if it is."""
+    with hold.recording() as lane:
+        lock_consumer(projector.name)
+        row = get_row(projector)
+        if row.state != State.REBUILDING:
+            raise RebuildError(f"{projector.name} is {row.state}: somebody has ended its rebuild.")
+        is_done = bool(row.position >= lane.cursor["until"])
+        if is_done:
+            Projection.objects.filter(pk=row.pk).update(state=lane.cursor["then"], state_since=Now())
+    return is_done
+
+
+def get_row(projector: Projector) -> Projection:
+    return Projection.objects.get(source=NATIVE, name=projector.name)
+
+
+def find_active_run(name: str) -> Run | None:
+    """The run that works on this projection or its letters; None if there is none."""
+    active = Run.objects.exclude(state__in=Run.ENDED)
+    found = active.filter(options__projection=name) | active.filter(options__consumer=name)
+    return found.order_by("pk").first()
+
+
+def pause_abandoned() -> None:
+    """A projection whose rebuild was cancelled, or broke, waits where it is for somebody to resume it."""
+    for row in Projection.objects.filter(source=NATIVE, state=State.REBUILDING):
+        if find_active_run(row.name) is None:
+            Projection.objects.filter(pk=row.pk, state=State.REBUILDING).update(
+                state=State.PAUSED, state_since=Now()
+            )
