@@ -41,6 +41,8 @@ class Payload:
 def clean_text(value: Any) -> str:
     """The text with what Postgres refuses made visible: NUL as ␀, half a surrogate pair as a replacement character."""
     text = value if isinstance(value, str) else decode(value) if isinstance(value, bytes) else str(value)
+    if text.isascii() and "\0" not in text:
+        return text
     return UNSTORABLE.sub(lambda match: "␀" if match[0] == "\0" else "\ufffd", text)
 
 

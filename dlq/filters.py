@@ -1,6 +1,7 @@
 """The letters' filters: one form for the page, the export and the selection of all that match."""
 
 import json
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -165,8 +166,13 @@ class LetterFilter(forms.Form):
             return self.letters()
         return self.letters().filter(Exists(self.bodies().filter(letter=OuterRef("pk"))))
 
-    def find_bodies(self, most: int = MOST_BODIES) -> list[int] | None:
-        """The letters whose bodies match; None if there are more, so that a search must be bounded."""
+    @cached_property
+    def body_ids(self) -> list[int] | None:
+        """The letters whose bodies match; None if they are many, so that a page's search must be bounded."""
+        return self.find_bodies(MOST_BODIES)
+
+    def find_bodies(self, most: int) -> list[int] | None:
+        """The letters whose bodies match; None if there are more of them."""
         ids = list(self.bodies().values_list("letter_id", flat=True)[: most + 1])
         return ids if len(ids) <= most else None
 

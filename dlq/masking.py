@@ -131,7 +131,10 @@ class MaskedLetter:
 
     @property
     def error_message(self) -> str:
-        return self.text(self.body.error_message)
+        if self.masker.is_unmasked or not self.masker.trusts(self.letter):
+            return self.text(self.body.error_message)
+        masked = self.body.masked_message
+        return self.body.error_message if masked is None else masked
 
     @property
     def stacktrace(self) -> str:
@@ -143,7 +146,12 @@ class MaskedLetter:
 
     def text(self, text: str) -> str:
         """Any text that came with this letter, such as an attempt's error."""
-        return text if self.masker.is_unmasked else self.masker.masking.mask_text(text, self.original)
+        if self.masker.is_unmasked:
+            return text
+        # Without its payload nobody can say which words of a text are masked.
+        return (
+            HIDDEN if text and self.letter.erased_at else self.masker.masking.mask_text(text, self.original)
+        )
 
 
 def get_masking() -> Masking:
@@ -197,4 +205,5 @@ def replace_words(text: str, spellings: set[str]) -> str:
         re.escape(spelling) if len(spelling) >= SHORT else rf"(?<!\w){re.escape(spelling)}(?!\w)"
         for spelling in sorted(spellings, key=len, reverse=True)
     )
-    return re.sub("|".join(escaped), MASKED, text, flags=re.IGNORECASE)
+    # With its quotes: which ones were chosen tells what is between them.
+    return re.sub(f"[\"']?(?:{'|'.join(escaped)})[\"']?", MASKED, text, flags=re.IGNORECASE)

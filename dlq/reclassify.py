@@ -1,5 +1,6 @@
 """Classifying letters again after the rules changed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import F, QuerySet
@@ -54,6 +55,7 @@ def reclassify(ids: list[int]) -> dict[int, str]:
         outcomes[letter.pk] = "changed" if is_changed(letter, verdict) else "same"
         if is_changed(letter, verdict):
             verdicts.setdefault(verdict, []).append(letter)
+    lock_groups(letter for letters in verdicts.values() for letter in letters)
     for verdict, letters in verdicts.items():
         DeadLetter.objects.filter(pk__in=[letter.pk for letter in letters]).update(
             category=verdict.category,
@@ -66,6 +68,12 @@ def reclassify(ids: list[int]) -> dict[int, str]:
             category=verdict.category
         )
     return outcomes
+
+
+def lock_groups(letters: Iterable[DeadLetter]) -> None:
+    """By id, as everybody does: two lanes may have letters of the same groups."""
+    ids = [letter.group_id for letter in letters if letter.group_id]
+    list(FailureGroup.objects.filter(pk__in=ids).order_by("pk").select_for_update().values_list("pk"))
 
 
 def with_facts(letters: QuerySet[DeadLetter]) -> QuerySet[DeadLetter]:

@@ -7,6 +7,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from dlq.models import Attempt, DeadLetter, FailureBucket, LetterBody, LetterRunItem
+from dlq.selection import without_active
 
 # One transaction's worth: short enough that nobody waits for it.
 PURGE_SIZE = 500
@@ -57,12 +58,8 @@ def purge_letters() -> int:
     old = timezone.now() - timedelta(days=settings.KEEP_CLOSED_DAYS)
     with transaction.atomic():
         # Without a constraint in the database it is here that nothing is left behind.
-        closed = (
-            DeadLetter.objects.filter(closed_at__lt=old)
-            .order_by("closed_at")
-            .select_for_update(skip_locked=True)
-        )
-        ids = list(closed.values_list("pk", flat=True)[:PURGE_SIZE])
+        closed = without_active(DeadLetter.objects.filter(closed_at__lt=old)).order_by("closed_at")
+        ids = list(closed.select_for_update(skip_locked=True).values_list("pk", flat=True)[:PURGE_SIZE])
         for model in (LetterBody, Attempt, LetterRunItem):
             model.objects.filter(letter_id__in=ids).delete()
         DeadLetter.objects.filter(pk__in=ids).delete()

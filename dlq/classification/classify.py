@@ -33,7 +33,7 @@ class Classifier:
             if matches(rule, facts, status):
                 return Verdict(Category(rule.category), str(rule), rule.offers_replay, rule.is_security)
         shipped = judge(facts.error_type, facts.normal_message, status)
-        if reported in Category:
+        if reported and reported in Category.values:
             return Verdict(Category(reported), "the reporter", shipped.offers_replay, shipped.is_security)
         return shipped
 

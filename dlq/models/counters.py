@@ -66,7 +66,7 @@ class FailureBucket(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["group_id", "starts_at"], name="bucket_group"),
+            models.Index(fields=["group_id", "starts_at"], include=["number"], name="bucket_group"),
             models.Index(fields=["starts_at"], name="bucket_time"),
             models.Index(fields=["id"], name="bucket_raw", condition=Q(width="raw")),
         ]

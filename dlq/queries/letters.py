@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef
 from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 from django.http import QueryDict
 
 from dashboard.paging import Page, get_page, read_cursor, row_value, write_cursor
 from dlq.filters import LetterFilter
 from dlq.models import DeadLetter
+from dlq.models.letter import LetterQuerySet
 from dlq.queries.counters import count_by
 
 BY = "last_failed_at"
@@ -46,15 +47,15 @@ def list_letters(letter_filter: LetterFilter, query: QueryDict) -> LetterPage:
     letters = letter_filter.letters().select_related("group")
     oldest_first = query.get("order") == "oldest"
     if letter_filter.looks_into_bodies:
-        ids = letter_filter.find_bodies()
+        ids = letter_filter.body_ids
         if ids is None:
             return search_window(letter_filter, letters, query, oldest_first=oldest_first)
-        letters = letters.filter(pk__in=ids)
+        letters = letters.with_ids(ids)
     return LetterPage(get_page(letters, query, by=BY, oldest_first=oldest_first), is_bounded=False)
 
 
 def search_window(
-    letter_filter: LetterFilter, letters: QuerySet[DeadLetter], query: QueryDict, *, oldest_first: bool
+    letter_filter: LetterFilter, letters: LetterQuerySet, query: QueryDict, *, oldest_first: bool
 ) -> LetterPage:
     """Look through the next letters only: the words are so common that they fill a page soon, or will not do so."""
     is_upwards = bool(query.get("before")) != oldest_first
@@ -80,9 +81,9 @@ def count_letters(letter_filter: LetterFilter) -> Count:
         return Count(count_by(letter_filter.wanted), is_exact=True)
     letters = letter_filter.letters()
     if letter_filter.looks_into_bodies:
-        ids = letter_filter.find_bodies()
+        ids = letter_filter.body_ids
         if ids is None:
             return Count(None, is_exact=False)
-        letters = letters.filter(pk__in=ids)
+        letters = letters.with_ids(ids)
     number = letters.order_by()[: MOST_COUNTED + 1].count()
     return Count(min(number, MOST_COUNTED), is_exact=number <= MOST_COUNTED)

@@ -20,6 +20,7 @@ class Known:
     first_failed_at: datetime
     last_failed_at: datetime
     closed_at: datetime | None
+    erased_at: datetime | None
 
     def is_outdated_by(self, letter: Row) -> bool:
         """Whether this failure is news: later than what we know, or the first of a letter that was only parked."""
@@ -57,6 +58,8 @@ def update_known(batch: list[Prepared], known: dict[Key, Known]) -> list[Prepare
         is_open = is_reopened or before.status not in CLOSED
         changes = {
             "is_reopened": is_reopened,
+            # The error speaks of the event as it was sent this time; what was erased stays erased.
+            "takes_payload": letter["payload_size"] > 0 and before.erased_at is None,
             "status": Status.FAILED.value if is_open else before.status,
             "tier": Tier.POISON.value if before.tier == Tier.POISON else letter["tier"],
         }

@@ -127,7 +127,8 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
         "at": failed_at,
         "duration_ms": clean_number(failure.duration_ms, 32),
         "error_type": error_type,
-        "error_message": message[:ATTEMPT_MESSAGE_LENGTH],
+        # As masked: a value that is cut in half could not be found any more.
+        "error_message": masked[:ATTEMPT_MESSAGE_LENGTH],
         "category": verdict.category.value,
         "run_id": failure.run_id,
     }

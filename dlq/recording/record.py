@@ -1,4 +1,4 @@
-"""Recording in one transaction.
+"""Recording, each batch in a transaction of its own unless the caller has opened one.
 
 1. Facets and groups that are new are added, in order.
 2. Letters that are new are added with their bodies, in the order of their keys; the rest are locked in the order
@@ -44,15 +44,15 @@ def park_events(events: Iterable[Parked]) -> list[int]:
 
 def record(prepared: list[Prepared]) -> list[int]:
     ids: dict[Key, int] = {}
-    with transaction.atomic():
-        for batch in split(fold(prepared)):
-            try:
-                with transaction.atomic():
-                    ids |= record_batch(batch)
-            except DataError:
-                # One of them holds what jsonb refuses after all.
-                for one in batch:
-                    ids |= record_carefully(one)
+    # No transaction around them all: one that locked known letters must not go on to add new ones.
+    for batch in split(fold(prepared)):
+        try:
+            with transaction.atomic():
+                ids |= record_batch(batch)
+        except DataError:
+            # One of them holds what jsonb refuses after all.
+            for one in batch:
+                ids |= record_carefully(one)
     return [ids[one.key] for one in prepared]
 
 
@@ -62,7 +62,8 @@ def record_carefully(one: Prepared) -> dict[Key, int]:
             return record_batch([one])
     except DataError:
         one.give_up_json()
-        return record_batch([one])
+        with transaction.atomic():
+            return record_batch([one])
 
 
 def split(prepared: list[Prepared]) -> Iterator[list[Prepared]]:

@@ -79,7 +79,7 @@ SELECT event_id, consumer, source, id FROM added
 # Letters that were there before; by id, the order in which everybody locks letters.
 LOCK_LETTERS = """
 SELECT l.event_id, l.consumer, l.source, l.id, l.status, l.tier, l.attempts, l.first_failed_at, l.last_failed_at,
-       l.closed_at
+       l.closed_at, l.erased_at
 FROM dlq_deadletter l
 JOIN json_to_recordset(%s::json) AS f(event_id text, consumer text, source text) USING (event_id, consumer, source)
 ORDER BY l.id FOR UPDATE OF l
@@ -102,12 +102,17 @@ WITH given AS (
     SELECT * FROM json_to_recordset(%s::json) AS f(
         id bigint, error_type text, summary text, mask_key int, category text, classified_by text, is_security bool,
         offers_replay bool, group_id bigint, first_failed_at timestamptz, last_failed_at timestamptz, status text,
-        tier text, attempts int, app_version text, is_reopened bool, error_message text, masked_message text,
+        tier text, attempts int, app_version text, is_reopened bool, takes_payload bool, payload text,
+        payload_raw text, payload_size bigint, headers jsonb, error_message text, masked_message text,
         stacktrace text, words text)
 ), bodies AS (
     UPDATE dlq_letterbody b SET
         error_message = f.error_message, masked_message = f.masked_message, stacktrace = f.stacktrace,
-        words = to_tsvector('simple', f.words)
+        words = to_tsvector('simple', f.words),
+        payload = CASE WHEN f.takes_payload THEN f.payload::jsonb ELSE b.payload END,
+        payload_raw = CASE WHEN f.takes_payload THEN decode(f.payload_raw, 'base64') ELSE b.payload_raw END,
+        payload_size = CASE WHEN f.takes_payload THEN f.payload_size ELSE b.payload_size END,
+        headers = CASE WHEN f.takes_payload THEN f.headers ELSE b.headers END
     FROM given f WHERE b.letter_id = f.id
 )
 UPDATE dlq_deadletter l SET

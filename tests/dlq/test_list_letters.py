@@ -114,7 +114,7 @@ def test_what_makes_no_sense_is_said_so(user: Any, wanted: dict[str, str], messa
 def test_common_words_are_searched_for_page_by_page_and_nothing_is_missed(
     user: Any, some_letters: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filters.LetterFilter.find_bodies, "__defaults__", (3,))
+    monkeypatch.setattr(filters, "MOST_BODIES", 3)
     monkeypatch.setattr(letters, "WINDOW", 4)
     form = LetterFilter({"words": "keyerror"}, user=user)
     assert form.is_valid()

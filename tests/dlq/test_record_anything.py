@@ -1,0 +1,121 @@
+"""Whatever is reported is recorded: nothing raises, nothing is lost."""
+
+import json
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dlq.api import record_failure
+from dlq.masking import Masker
+from dlq.models import DeadLetter
+from dlq.queries import get_letter
+
+pytestmark = pytest.mark.django_db
+
+# Also NUL and half surrogate pairs.
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(ANY_TEXT, children, max_size=4),
+    max_leaves=15,
+)
+
+
+NUMBERS = count()
+
+
+class Unmasked:
+    """Somebody who may see everything."""
+
+    def has_perm(self, name: str) -> bool:
+        return True
+
+
+def read(letter_id: int) -> Any:
+    return Masker(Unmasked()).letter(get_letter(letter_id).letter)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    payload=ANY_JSON | st.binary(max_size=200) | ANY_TEXT,
+    text=ANY_TEXT,
+    headers=st.dictionaries(ANY_TEXT | st.binary(), ANY_TEXT | st.binary() | st.integers(), max_size=3),
+    number=st.integers() | st.none(),
+)
+def test_any_error_and_any_payload_is_recorded_and_shown(
+    payload: Any, text: str, headers: Any, number: int | None
+) -> None:
+    names = "consumer event_type sequence_key error_type error_message stacktrace tenant trace_id app_version"
+    numbers = "sequence_no position offset partition duration_ms"
+    letter_id = record_failure(
+        payload=payload,
+        headers=headers,
+        # Of its own, or the same letter would be recorded again and again.
+        event_id=f"{text}{next(NUMBERS)}",
+        **dict.fromkeys(names.split(), text),
+        **dict.fromkeys(numbers.split(), number),
+    )
+    shown = read(letter_id)
+    assert len(shown.error_message) == len(text)
+    if isinstance(payload, bytes):
+        assert bytes(shown.body.payload_raw) == payload
+    elif isinstance(payload, str):
+        assert bytes(shown.body.payload_raw) == payload.encode(errors="surrogatepass")
+    elif shown.body.payload is not None:
+        # Postgres writes 1e16 as 10000000000000000: the same number, and no longer a float to Python.
+        sent, kept = (
+            json.loads(json.dumps(value), parse_int=float) for value in (payload, shown.body.payload)
+        )
+        assert sent == kept
+    elif payload is not None:
+        assert shown.payload_text
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"\x00\xff not text",
+        b'{"a": "\\u0000"}',
+        b'{"a": "\\ud800"}',
+        b'{"a": NaN}',
+        b'{"a": 1e400000}',
+        b'{"a": ' + b"9" * 5000 + b"}",
+        b"[" * 150 + b"]" * 150,
+        b"[" * 100_000,
+        b'{"a": ' * 3000 + b"1" + b"}" * 3000,
+        b'{"big": "' + b"x" * 2_000_000 + b'"}',
+        b"",
+        b"null",
+    ],
+    ids=lambda payload: repr(payload[:12]),
+)
+def test_bytes_that_no_jsonb_can_hold_are_kept_as_they_came(payload: bytes) -> None:
+    shown = read(record_failure(consumer="c", event_id="e", payload=payload))
+    assert bytes(shown.body.payload_raw) == payload
+    assert isinstance(shown.payload_text, str)
+
+
+def test_a_value_that_no_jsonb_can_hold_is_kept_as_text() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    for payload in ({"a": float("nan")}, {(1, 2): 3}, {"when": object()}, circle, deep):
+        assert read(record_failure(consumer="c", event_id=str(id(payload)), payload=payload)).payload_text
+
+
+def test_a_megabyte_of_error_text_is_kept_in_full_and_shown_in_short() -> None:
+    message = "order 1 failed " * 70_000
+    letter_id = record_failure(consumer="c", event_id="e", error_message=message, stacktrace=message)
+    assert read(letter_id).error_message == message
+    assert len(DeadLetter.objects.get().summary) == 200
+
+
+def test_names_longer_than_an_index_can_hold_stay_different() -> None:
+    one, other = (record_failure(consumer="c", event_id="x" * 5000 + end) for end in "ab")
+    assert one != other
+    assert record_failure(consumer="c", event_id="x" * 5000 + "a") == one
