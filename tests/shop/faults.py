@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from copy import copy
 
 from django.db import OperationalError
 
@@ -30,4 +31,5 @@ def misbehave(event: StoredEvent) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if fault.how == "hang":
         time.sleep(3600)
-    raise ERRORS[fault.how]
+    # A copy: an error that is raised again drags along where it was raised before.
+    raise copy(ERRORS[fault.how])
