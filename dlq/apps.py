@@ -7,6 +7,7 @@ class DlqConfig(AppConfig):
 
     def ready(self) -> None:
         from dashboard import attention
-        from dlq.needs import find_worst_groups
+        from dlq.needs import find_stopped_replays, find_worst_groups
 
+        attention.register(find_stopped_replays)
         attention.register(find_worst_groups)

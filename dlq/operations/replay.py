@@ -51,7 +51,7 @@ def start_replay(
         entry.subject = run
         if is_new:
             refuse(plan, consumers, options, reason=reason, acknowledged=acknowledged)
-            frozen = queue.freeze(run, plan.parts, options)
+            frozen = queue.freeze(run, plan.sql, [*plan.values, plan.fates], options)
             if frozen != confirmed:
                 raise ConfirmAgain(confirmed, frozen)
             entry.details = selection.description | options.as_dict() | {"count": frozen}
@@ -74,7 +74,7 @@ def refuse(
         raise ReplayRefused("Say why poison, or what is not offered for replay, is to be replayed.")
     if options.dry_run and (why_not := why_no_dry_run(plan)):
         raise ReplayRefused(f"There is no dry run here: {why_not}")
-    if not acknowledged and count_later(*queue.chosen_sql(plan.parts)):
+    if not acknowledged and count_later(plan):
         raise ReplayRefused(
             "Later events of these sequences were handled already, so these come out of order; acknowledge it."
         )

@@ -1,117 +1,98 @@
 """Which letters a replay takes along, and which it leaves out; the preview and the freeze both ask here."""
 
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
-from django.db.models.lookups import GreaterThan, LessThan
+from django.core.exceptions import EmptyResultSet
 
-from dashboard.paging import row_value
-from dlq.models import DeadLetter, LetterRunItem
-from dlq.models.letter import LetterQuerySet
-from dlq.models.words import Status, Tier
-from dlq.selection import Selection, followers_of, without_active
+from dlq.models import DeadLetter
+from dlq.selection import Selection
 from dlq.targets import AnyTarget, HandlerTarget, find_target
 
-OPEN = (Status.FAILED, Status.PARKED)
+COLUMNS = (
+    *("id", "source", "consumer", "event_type", "sequence_key", "sequence_no", "status", "tier"),
+    *("offers_replay", "erased_at"),
+)
+# What a replay takes: what is selected, what is parked behind it, and if wanted what stands before it.
+TAKEN, FOLLOWER, EARLIER = "taken", "follower", "earlier"
+
+# Each letter that the selection touches, with its fate. `left_at` is the first of a sequence that is selected and
+# stays: what stands behind it would only be held, so it stays too.
+JUDGE = """
+nowhere AS (SELECT * FROM unnest(%s::text[], %s::text[]) AS t(source, consumer)),
+dropping AS (SELECT * FROM unnest(%s::text[], %s::text[], %s::float[]) AS t(source, consumer, seconds)),
+picked AS MATERIALIZED (
+    SELECT l.id, l.source, l.consumer, l.event_type, l.sequence_key, l.sequence_no, ARRAY[l.sequence_no, l.id] AS place,
+        CASE WHEN i.id IS NOT NULL THEN 'in_run'
+             WHEN (l.source, l.consumer) IN (SELECT source, consumer FROM nowhere) THEN 'no_target'
+             WHEN l.erased_at IS NOT NULL THEN 'erased'
+             WHEN NOT %s AND l.tier = 'poison' THEN 'poison'
+             WHEN NOT %s AND NOT l.offers_replay THEN 'not_offered'
+             WHEN EXISTS (
+                SELECT 1 FROM dropping d JOIN dlq_letterrunitem s ON s.letter_id = l.id
+                WHERE (d.source, d.consumer) = (l.source, l.consumer) AND s.outcome IN ('succeeded', 'sent')
+                    AND s.at > now() - make_interval(secs => d.seconds)) THEN 'recent'
+             ELSE 'taken' END AS fate
+    FROM ({selected}) AS l LEFT JOIN dlq_letterrunitem i ON i.letter_id = l.id AND i.is_active
+    WHERE l.status IN ('failed', 'parked')
+), sequences AS (
+    SELECT source, consumer, sequence_key,
+        min(place) FILTER (WHERE fate NOT IN ('taken', 'in_run')) AS left_at,
+        min(place) FILTER (WHERE fate = 'taken') AS first, max(place) FILTER (WHERE fate = 'taken') AS last
+    FROM picked WHERE sequence_key <> '' GROUP BY 1, 2, 3
+), others AS (
+    SELECT l.id, l.source, l.consumer, l.event_type, l.sequence_key, l.sequence_no,
+        CASE WHEN l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first THEN 'follower'
+             ELSE 'earlier' END AS fate
+    FROM sequences s
+    JOIN dlq_deadletter l ON l.sequence_key = s.sequence_key AND l.consumer = s.consumer AND l.source = s.source
+        AND l.sequence_key <> '' AND l.status IN ('failed', 'parked')
+    LEFT JOIN dlq_letterrunitem i ON i.letter_id = l.id AND i.is_active
+    WHERE l.id <= %s AND i.id IS NULL AND s.first IS NOT NULL
+        AND (s.left_at IS NULL OR ARRAY[l.sequence_no, l.id] < s.left_at)
+        AND (l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first
+             OR l.tier = 'dead_letter' AND ARRAY[l.sequence_no, l.id] < s.last)
+        AND l.id NOT IN (SELECT id FROM picked)
+), judged AS (
+    SELECT p.id, p.source, p.consumer, p.event_type, p.sequence_key, p.sequence_no,
+        CASE WHEN p.fate = 'taken' AND p.place > s.left_at THEN 'behind' ELSE p.fate END AS fate
+    FROM picked p
+    LEFT JOIN sequences s ON (s.source, s.consumer, s.sequence_key) = (p.source, p.consumer, p.sequence_key)
+    UNION ALL SELECT * FROM others
+)
+"""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The letters that are selected and may be replayed, and the followers that come along."""
+    """`sql` begins a statement with the table `judged`: letters with their fate; `values` are its parameters."""
 
-    selected: LetterQuerySet
-    followers: LetterQuerySet
-    # Selected and left out, by the reason.
-    left_out: dict[str, LetterQuerySet]
+    sql: str
+    values: list[Any]
+    fates: list[str]
     targets: dict[tuple[str, str], AnyTarget]
-
-    @property
-    def parts(self) -> list[LetterQuerySet]:
-        return [self.selected, self.followers]
 
 
 def make_plan(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> Plan:
     """`force` takes poison too, and what is not offered for replay; `with_earlier` what stands before the selected."""
-    opened = selection.letters.filter(status__in=OPEN)
-    consumers = opened.order_by().values_list("source", "consumer").distinct()
-    found = {key: find_target(*key) for key in consumers}
+    letters = selection.letters.filter(status__in=["failed", "parked"])
+    found = {
+        key: find_target(*key) for key in letters.order_by().values_list("source", "consumer").distinct()
+    }
+    nowhere = [key for key, target in found.items() if target is None]
     targets = {key: target for key, target in found.items() if target}
-    opened = without_active(opened)
-    left_out = leave_out(opened, found, force=force)
-    condition = Q()
-    for letters in left_out.values():
-        condition &= ~Q(pk__in=letters.values("pk"))
-    taken = opened.filter(condition)
-    # What stands behind a letter that stays would only be held.
-    staying = [letters for letters in left_out.values() if letters.exists()]
-    for letters in staying:
-        taken = taken.exclude(stands_behind(letters))
-    followers = without_active(followers_of(replace(selection, letters=taken)))
-    for letters in staying:
-        followers = followers.exclude(stands_behind(letters))
-    if with_earlier:
-        followers = followers | without_active(list_earlier(taken))
-    return Plan(taken, followers, left_out, targets)
+    dropping = [(*key, target.dedup_seconds) for key, target in targets.items() if target.dedup_seconds]
+    try:
+        selected, params = selection.letters.order_by().values_list(*COLUMNS).query.sql_with_params()
+    except EmptyResultSet:
+        selected, params = DeadLetter.objects.filter(pk=0).values_list(*COLUMNS).query.sql_with_params()
+    values = [*columns(nowhere, 2), *columns(dropping, 3), force, force, *params, selection.watermark]
+    fates = [TAKEN, FOLLOWER, EARLIER] if with_earlier else [TAKEN, FOLLOWER]
+    return Plan(f"WITH {JUDGE.replace('{selected}', selected)}", values, fates, targets)
 
 
-def leave_out(
-    opened: LetterQuerySet, found: dict[tuple[str, str], AnyTarget | None], *, force: bool
-) -> dict[str, LetterQuerySet]:
-    """Selected letters that are not replayed, by the reason; a letter is counted under the first that holds."""
-    nowhere = Q()
-    for (source, consumer), target in found.items():
-        if target is None:
-            nowhere |= Q(source=source, consumer=consumer)
-    reasons: dict[str, Q] = {"no_target": nowhere, "erased": Q(erased_at__isnull=False)}
-    if not force:
-        reasons |= {"poison": Q(tier=Tier.POISON), "not_offered": Q(offers_replay=False)}
-    left_out, others = {}, Q()
-    for reason, condition in reasons.items():
-        if condition:
-            left_out[reason] = (
-                opened.filter(condition).exclude(others) if others else opened.filter(condition)
-            )
-            others |= condition
-    for (source, consumer), target in found.items():
-        if target and target.dedup_seconds:
-            recent = opened.filter(
-                Exists(recently_taken(target.dedup_seconds)), source=source, consumer=consumer
-            )
-            left_out.setdefault("recent", DeadLetter.objects.none())
-            left_out["recent"] |= recent.exclude(others) if others else recent
-    return left_out
-
-
-def recently_taken(seconds: int) -> QuerySet[LetterRunItem]:
-    """Replays that the target took within its dedup window: it would drop the event, and we would call that done."""
-    return LetterRunItem.objects.filter(
-        letter=OuterRef("pk"), outcome__in=["succeeded", "sent"], at__gt=Now() - timedelta(seconds=seconds)
-    )
-
-
-def stands_behind(letters: LetterQuerySet) -> Exists:
-    """Whether a letter has one of these before it in its sequence."""
-    return Exists(in_same_sequence(letters, LessThan))
-
-
-def in_same_sequence(letters: LetterQuerySet, compare: type[LessThan] | type[GreaterThan]) -> LetterQuerySet:
-    place = row_value(F("sequence_no"), F("pk"))
-    here = row_value(OuterRef("sequence_no"), OuterRef("pk"))
-    return letters.filter(
-        compare(place, here),
-        sequence_key=OuterRef("sequence_key"),
-        consumer=OuterRef("consumer"),
-        source=OuterRef("source"),
-    ).exclude(sequence_key="")
-
-
-def list_earlier(taken: LetterQuerySet) -> LetterQuerySet:
-    """Open letters that stand before a taken one in its sequence and are not taken themselves."""
-    return DeadLetter.objects.filter(
-        Exists(in_same_sequence(taken, GreaterThan)), status__in=OPEN, tier=Tier.DEAD_LETTER
-    ).exclude(pk__in=taken.values("pk"))
+def columns(rows: list[Any], number: int) -> list[list[Any]]:
+    return [[row[n] for row in rows] for n in range(number)]
 
 
 def why_no_dry_run(plan: Plan) -> str:

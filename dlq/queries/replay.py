@@ -9,31 +9,32 @@ from django.db.models import Count
 
 from dashboard.models import Run
 from dlq.models import LetterRunItem
-from dlq.queries.plan import OPEN, Plan, list_earlier, make_plan, why_no_dry_run
-from dlq.replay.queue import chosen_sql
+from dlq.queries.plan import EARLIER, FOLLOWER, TAKEN, Plan, make_plan, why_no_dry_run
 from dlq.selection import Selection
 from dlq.sequences import find_statuses
 from dlq.targets import HandlerTarget, Health
-from projections.api import Effects, list_later
+from projections.api import NATIVE, Effects, list_later
 
-# A count of earlier letters stops here, and so does the look for later events.
-MOST_COUNTED = 1_000
+# So many sequences are looked at for later events.
+MOST_HEADS = 1_000
+# And so many later events of them.
+MOST_LATER = 10_000
 
-# One look at the plan: all of it, by consumer, and by event type.
+# One look at all that the selection touches; in what is taken, a sequence counts once.
 SUM_PLAN = """
-WITH chosen AS ({chosen})
-SELECT source, consumer, event_type, count(*), count(DISTINCT (source, consumer, nullif(sequence_key, '')))
-    FILTER (WHERE sequence_key <> '') + count(*) FILTER (WHERE sequence_key = ''),
-    GROUPING(consumer), GROUPING(event_type)
-FROM chosen GROUP BY GROUPING SETS ((), (source, consumer), (event_type))
-ORDER BY 4 DESC
+{judged}
+SELECT fate, consumer, event_type, count(*) FROM judged GROUP BY 1, 2, 3
+UNION ALL
+SELECT '', '', '', count(DISTINCT (source, consumer, sequence_key)) FILTER (WHERE sequence_key <> '')
+    + count(*) FILTER (WHERE sequence_key = '')
+FROM judged WHERE fate = ANY(%s)
 """
 
 # The first of each sequence that the plan has.
 LIST_HEADS = """
-WITH chosen AS ({chosen})
-SELECT consumer, sequence_key, min(sequence_no) FROM chosen
-WHERE source = 'native' AND sequence_key <> '' GROUP BY 1, 2 LIMIT %s
+{judged}
+SELECT consumer, sequence_key, min(sequence_no) FROM judged
+WHERE fate = ANY(%s) AND source = %s AND sequence_key <> '' GROUP BY 1, 2 LIMIT %s
 """
 
 
@@ -45,15 +46,11 @@ class ReplayPreview:
     watermark: int
     count: int
     sequence_count: int
-    follower_count: int
     by_consumer: list[tuple[str, int]]
     by_event_type: list[tuple[str, int]]
-    # Counts of selected letters that are left out, by the reason.
-    left_out: dict[str, int]
-    in_run_count: int
+    # All that the selection touches, by its fate; see queries/plan.py.
+    fates: Counter[str]
     run_ids: list[int]
-    # Open letters before the selected ones; capped.
-    earlier_count: int
     # Events after the selected ones that their consumers are past; capped.
     later_count: int
     health: list[Health]
@@ -62,8 +59,23 @@ class ReplayPreview:
     usual_rate: float | None
 
     @property
-    def needs_acknowledgement(self) -> bool:
-        return self.later_count > 0
+    def follower_count(self) -> int:
+        return self.fates[FOLLOWER]
+
+    @property
+    def earlier_count(self) -> int:
+        """Open letters before the selected ones that are not taken."""
+        return 0 if EARLIER in self.plan.fates else self.fates[EARLIER]
+
+    @property
+    def in_run_count(self) -> int:
+        return self.fates["in_run"]
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Selected letters that stay, by the reason."""
+        other = {TAKEN, FOLLOWER, EARLIER, "in_run"}
+        return {fate: number for fate, number in self.fates.items() if fate not in other}
 
     @property
     def is_at_least_once(self) -> bool:
@@ -85,44 +97,46 @@ class ReplayPreview:
 
 def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
     plan = make_plan(selection, force=force, with_earlier=with_earlier)
-    statement, values = chosen_sql(plan.parts)
-    rows = fetch(SUM_PLAN.replace("{chosen}", statement), values)
-    consumers = [(row[1], row[3]) for row in rows if row[5] == 0]
-    event_types = [(row[2], row[3]) for row in rows if row[6] == 0]
-    count, sequence_count = next((row[3], row[4]) for row in rows if row[5] and row[6])
-    active = LetterRunItem.objects.filter(
-        is_active=True, letter__in=selection.letters.filter(status__in=OPEN).values("pk")
-    )
-    runs = dict(active.order_by().values_list("run_id").annotate(number=Count("pk")))
+    rows = fetch(SUM_PLAN, plan, [plan.fates])
+    fates, consumers, event_types = Counter[str](), Counter[str](), Counter[str]()
+    for fate, consumer, event_type, number in rows:
+        fates[fate] += number
+        if fate in plan.fates:
+            consumers[consumer] += number
+            event_types[event_type] += number
+    sequence_count = fates.pop("", 0)
     return ReplayPreview(
         plan,
         selection.watermark,
-        count=count,
+        count=sum(fates[fate] for fate in plan.fates),
         sequence_count=sequence_count,
-        follower_count=plan.followers.count(),
-        by_consumer=consumers,
-        by_event_type=event_types,
-        left_out={reason: number for reason, letters in plan.left_out.items() if (number := letters.count())},
-        in_run_count=sum(runs.values()),
-        run_ids=sorted(runs),
-        earlier_count=0 if with_earlier else list_earlier(plan.selected).order_by()[:MOST_COUNTED].count(),
-        later_count=count_later(statement, values),
+        by_consumer=consumers.most_common(),
+        by_event_type=event_types.most_common(),
+        fates=fates,
+        run_ids=list_runs(selection) if fates["in_run"] else [],
+        later_count=count_later(plan),
         health=[target.get_health() for _, target in sorted(plan.targets.items())],
         no_dry_run=why_no_dry_run(plan),
         usual_rate=find_usual_rate(),
     )
 
 
-def count_later(statement: str, values: list[Any]) -> int:
+def list_runs(selection: Selection) -> list[int]:
+    """The active runs that have selected letters."""
+    active = LetterRunItem.objects.filter(is_active=True, letter__in=selection.letters.values("pk"))
+    return sorted(dict(active.order_by().values_list("run_id").annotate(number=Count("pk"))))
+
+
+def count_later(plan: Plan) -> int:
     """Later events of the sequences that were not held up: handled already, before what is to be replayed."""
-    heads = fetch(LIST_HEADS.replace("{chosen}", statement), [*values, MOST_COUNTED])
-    later: Counter[str] = Counter()
+    heads = fetch(LIST_HEADS, plan, [plan.fates, NATIVE, MOST_HEADS])
+    number = 0
     for consumer in {head[0] for head in heads}:
-        places = [(key, number) for owner, key, number in heads if owner == consumer]
-        found = list_later(consumer, places, limit=MOST_COUNTED * 10)
-        statuses = find_statuses(consumer, (event_id for _, event_id in found), source="native")
-        later[consumer] = sum(statuses.get(event_id) not in OPEN for _, event_id in found)
-    return min(later.total(), MOST_COUNTED)
+        places = [(key, first) for owner, key, first in heads if owner == consumer]
+        later = list_later(consumer, places, limit=MOST_LATER)
+        statuses = find_statuses(consumer, (event_id for _, event_id in later), source=NATIVE)
+        number += sum(statuses.get(event_id) not in ("failed", "parked") for _, event_id in later)
+    return number
 
 
 def find_usual_rate() -> float | None:
@@ -134,7 +148,7 @@ def find_usual_rate() -> float | None:
     return done / seconds if seconds and done else None
 
 
-def fetch(statement: str, values: list[Any]) -> list[tuple[Any, ...]]:
+def fetch(statement: str, plan: Plan, values: list[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(statement.replace("{judged}", plan.sql), [*plan.values, *values])
         return list(cursor.fetchall())

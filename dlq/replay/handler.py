@@ -21,6 +21,7 @@ from dlq.replay.playing import ASK_AGAIN, find_events, play_carefully, play_hope
 from dlq.replay.queue import join_followers
 from dlq.replay.rows import Ahead, lock_rows
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
+from dlq.replay.watch import NoWatch, Watch
 from projections.api import (
     Alarm,
     Effects,
@@ -49,7 +50,7 @@ class Undo(Exception):
 
 def play(hold: Hold, projector: Projector, trial: Trial, options: ReplayOptions) -> Results:
     """One slice; what it did is committed, or in a dry run only counted."""
-    if projector.effects == Effects.DATABASE and len(trial.item_ids) > 1:
+    if projector.effects == Effects.DATABASE and not trial.is_watched:
         try:
             return attempt(hold, projector, trial, options, is_careful=False)
         except LaneLostError:
@@ -98,13 +99,13 @@ def play_in_transaction(
     rows = lock_rows(trial.item_ids)
     ahead = Ahead(rows)
     pairs = find_events(rows, projector, standing.position, ahead, results)
-    with Alarm(projector.attempt_seconds) as alarm:
+    with Alarm(projector.attempt_seconds) as alarm, Watch() if trial.is_watched else NoWatch() as watch:
         if trial.is_deadly:
             for row, event in pairs:
                 died = WorkerDied(f"The worker died {MOST_DEATHS} times while it handled this event.")
                 results.fail(row, died, payload=event.data, duration_ms=0, run=hold.run)
         elif is_careful:
-            play_carefully(hold.run, projector, pairs, ahead, results, alarm)
+            play_carefully(hold.run, projector, pairs, ahead, results, alarm, watch)
         else:
             play_hopefully(projector, pairs, ahead, results, alarm)
 

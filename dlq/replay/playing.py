@@ -12,6 +12,7 @@ from dlq.models import Override
 from dlq.overrides import find_overrides
 from dlq.replay.outcomes import Results
 from dlq.replay.rows import Ahead, Row
+from dlq.replay.watch import NoWatch, Watch
 from projections.api import Alarm, HandlerTimeoutError, Projector, StoredEvent, is_outage, read_at
 
 # A breaker that somebody holds open with no end is asked again after this long; so is a rebuild whether it is over.
@@ -63,14 +64,21 @@ def play_hopefully(
 
 
 def play_carefully(
-    run: Run, projector: Projector, pairs: list[Pair], ahead: Ahead, results: Results, alarm: Alarm
+    run: Run,
+    projector: Projector,
+    pairs: list[Pair],
+    ahead: Ahead,
+    results: Results,
+    alarm: Alarm,
+    watch: Watch | NoWatch,
 ) -> None:
     """One by one, each undone alone; a breaker that refuses ends the slice before its event."""
     for row, event in pairs:
         if hold_back(row, ahead, results):
             continue
         began = time.monotonic()
-        error = try_once(projector, event, alarm)
+        with watch.trying(row.item_id):
+            error = try_once(projector, event, alarm)
         if error is None:
             results.succeed(row)
         elif isinstance(error, BreakerOpen):

@@ -1,26 +1,20 @@
 """The items of a replay: frozen by one statement, taken lane by lane in order, joined by followers that come free."""
 
-from contextlib import suppress
 from typing import Any, NamedTuple
 
-from django.core.exceptions import EmptyResultSet
 from django.db import connection
 
 from dashboard.models import Run
-from dlq.models import DeadLetter
-from dlq.models.letter import LetterQuerySet
 from dlq.replay.options import BUCKETS, REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.rows import Row
-
-CHOSEN = ("id", "source", "consumer", "event_type", "sequence_key", "sequence_no", "status")
 
 # One statement, whatever the number, and no letter is written to. A sequence's letters are in one lane, in order; its
 # first may be on the ladder, the others come with the rest. A dry run goes sequence by sequence.
 FREEZE = """
-WITH chosen AS ({chosen}), placed AS (
+{judged}, placed AS (
     SELECT *, sequence_key = '' OR row_number() OVER (
         PARTITION BY source, consumer, sequence_key ORDER BY sequence_no, id) = 1 AS is_head
-    FROM chosen
+    FROM judged WHERE fate = ANY(%s)
 ), climbing AS (
     SELECT *, CASE WHEN %s AND is_head THEN row_number() OVER (PARTITION BY is_head ORDER BY id) END AS n FROM placed
 ), ranked AS (
@@ -73,26 +67,13 @@ class Next(NamedTuple):
         return self.source, self.consumer, self.deaths
 
 
-def chosen_sql(parts: list[LetterQuerySet]) -> tuple[str, list[Any]]:
-    """The letters of a plan as one SELECT of the columns CHOSEN; the parts have no letter in common."""
-    statements, values = [], list[Any]()
-    for part in [*parts, DeadLetter.objects.filter(pk=0)]:
-        # A part that Django knows to be empty has no statement; the last one always has.
-        with suppress(EmptyResultSet):
-            statement, params = part.order_by().values_list(*CHOSEN).query.sql_with_params()
-            statements.append(statement)
-            values.extend(params)
-    return " UNION ALL ".join(statements), values
-
-
-def freeze(run: Run, parts: list[LetterQuerySet], options: ReplayOptions) -> int:
-    """Add the letters to the run; returns how many, as some may be in another."""
-    statement, values = chosen_sql(parts)
+def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> int:
+    """Add the letters of a plan to the run (see queries/plan.py); returns how many, as some may be in another."""
     first, second, third = (sum(RUNG_SIZES[: n + 1]) for n in range(3))
     ladder = [options.canary, first, second, third, REST]
     lanes = [run.pk, BUCKETS, options.lanes, options.dry_run]
     with connection.cursor() as cursor:
-        cursor.execute(FREEZE.replace("{chosen}", statement), [*values, *ladder, *lanes])
+        cursor.execute(FREEZE.replace("{judged}", judged), [*values, *ladder, *lanes])
         frozen = int(cursor.rowcount)
         cursor.execute(SET_TOTALS, [run.pk])
     return frozen

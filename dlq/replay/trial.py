@@ -5,11 +5,12 @@
 If the worker dies
 - before 1 commits: nothing happened;
 - after 1, before 2 commits: what the handlers did is undone and the note stays. Whoever claims the lane next has a
-  higher epoch, finds a note that is not its own, and counts a death for each of its items. Those are then tried a few
-  at a time, and after a second death alone; the third makes a letter poison, and it is not tried again;
+  higher epoch, finds a note that is not its own, and counts a death for each of its items. From then on those are
+  tried under watch (watch.py), so that a second death has a name; the third makes a letter poison, and it is not
+  tried again;
 - after 2: nothing is left to do.
 A slice that raises takes its note back (`withdraw`). If the database is away it cannot, and an outage counts as a
-death; it takes three of them, the last two at the same few letters, to be unjust to one.
+death; it takes three, two of them while the handler of one and the same letter runs, to be unjust to it.
 """
 
 import os
@@ -28,8 +29,8 @@ from dashboard.runs.lanes import Hold, LaneLostError
 from dlq.replay.queue import Next, list_next
 
 MOST_DEATHS = 3
-# How many are tried together after a death; after two, each alone. So the culprit is found in three steps.
-AFTER_ONE_DEATH = 25
+# A death undoes the slice, so those that are expected to die are short.
+MOST_WATCHED = 50
 
 COUNT_DEATHS = """
 UPDATE dlq_letterrunitem SET deaths = deaths + 1
@@ -44,6 +45,8 @@ class Trial:
     item_ids: list[int]
     source: str
     consumer: str
+    # A worker died while these were in hand.
+    is_watched: bool
     # The one item has killed too many: it is to become poison untried.
     is_deadly: bool
 
@@ -65,9 +68,12 @@ def begin(
         note = lane.cursor.pop("trial", None)
         if note and note["by"] != token_of(os.getpid()):
             cursor.execute(COUNT_DEATHS, [hold.run.pk, lane.number, note["first"], note["last"]])
-        waiting = list_next(hold.run.pk, lane.number, rung=rung, limit=limit)
-        chosen = choose(waiting, by_sequence=by_sequence, batch_size=batch_size)
-        if chosen:
+        chosen = list_next(hold.run.pk, lane.number, rung=rung, limit=1)
+        if chosen and chosen[0].deaths < MOST_DEATHS:
+            size = min(limit, batch_size(chosen[0].source, chosen[0].consumer))
+            waiting = list_next(hold.run.pk, lane.number, rung=rung, limit=size)
+            chosen = choose(waiting, by_sequence=by_sequence)
+        if chosen and not chosen[0].deaths:
             lane.cursor["trial"] = {
                 "by": token_of(os.getpid()),
                 "first": chosen[0].item_id,
@@ -78,21 +84,23 @@ def begin(
         return None
     first = chosen[0]
     return Trial(
-        [one.item_id for one in chosen], first.source, first.consumer, is_deadly=first.deaths >= MOST_DEATHS
+        [one.item_id for one in chosen],
+        first.source,
+        first.consumer,
+        is_watched=first.deaths > 0,
+        is_deadly=first.deaths >= MOST_DEATHS,
     )
 
 
-def choose(waiting: list[Next], *, by_sequence: bool, batch_size: Callable[[str, str], int]) -> list[Next]:
+def choose(waiting: list[Next], *, by_sequence: bool) -> list[Next]:
     """Those that can be tried together: of one consumer, with as many deaths; by sequence, none is cut in two."""
-    if not waiting:
-        return []
-    first = waiting[0]
-    alike = list(takewhile(lambda one: one.kin == first.kin, waiting))
-    if first.deaths:
-        return alike[: AFTER_ONE_DEATH if first.deaths == 1 else 1]
-    if by_sequence and len(alike) == len(waiting) and first.sequence_key != alike[-1].sequence_key:
-        return [one for one in alike if one.sequence_key != alike[-1].sequence_key]
-    return alike[: batch_size(first.source, first.consumer)]
+    first, last = waiting[0], waiting[-1]
+    alike = list(takewhile(lambda one: one.kin == first.kin, waiting))[
+        : MOST_WATCHED if first.deaths else None
+    ]
+    if by_sequence and alike[-1] is last and first.sequence_key != last.sequence_key:
+        return [one for one in alike if one.sequence_key != last.sequence_key]
+    return alike
 
 
 def lock_lane(hold: Hold) -> Lane:

@@ -29,6 +29,8 @@ def misbehave(event: StoredEvent) -> None:
         return
     if fault.how == "die":
         os.kill(os.getpid(), signal.SIGKILL)
+    if fault.how == "exit":
+        os._exit(1)
     if fault.how == "hang":
         time.sleep(3600)
     # A copy: an error that is raised again drags along where it was raised before.

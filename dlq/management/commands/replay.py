@@ -20,6 +20,7 @@ LEFT_OUT = {
     "erased": "were erased",
     "poison": "are poison (take them with --force and a --reason)",
     "not_offered": "are not offered for replay (take them with --force and a --reason)",
+    "behind": "stand behind one that is left out",
     "recent": "were taken by their target a moment ago, which would drop them",
 }
 
