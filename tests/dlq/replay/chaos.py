@@ -8,14 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-
-T0 = time.time()
-
-
-def stamp(*a):
-    print(round(time.time() - T0, 1), *a)
-
-
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
