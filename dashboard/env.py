@@ -111,3 +111,13 @@ class Env:
         if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
             raise ImproperlyConfigured(f'{name} must look like {{"name": {{"setting": 1}}}}.')
         return value
+
+    def names(self, name: str) -> dict[str, str]:
+        """A JSON object of text; empty when it is unset."""
+        try:
+            value = json.loads(self.text(name, "{}"))
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name} is not JSON: {error}.") from None
+        if not isinstance(value, dict) or not all(isinstance(part, str) for part in value.values()):
+            raise ImproperlyConfigured(f'{name} must look like {{"one": "other"}}.')
+        return value

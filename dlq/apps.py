@@ -7,6 +7,10 @@ class DlqConfig(AppConfig):
 
     def ready(self) -> None:
         from dashboard import attention
-        from dlq.needs import find_worst_groups
+        from dashboard.runs.kinds import Panel, add_panel
+        from dlq.needs import find_stopped_replays, find_worst_groups
+        from dlq.queries.replay_run import describe_run
 
+        add_panel("replay", Panel("dlq/_replay_run.html", describe_run))
+        attention.register(find_stopped_replays)
         attention.register(find_worst_groups)

@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from dlq.models import ClassificationRule
+from dlq.replay.options import LANES, ReplayOptions
 
 MUTE_FOR = {"1": "for an hour", "24": "for a day", "168": "for a week", "": "until somebody unmutes it"}
 
@@ -69,3 +70,24 @@ class NoteForm(forms.Form):
 
 class TicketForm(forms.Form):
     ticket = forms.URLField(required=False, max_length=500, assume_scheme="https")
+
+
+class ReplayForm(forms.Form):
+    """How a replay is to go about it."""
+
+    start = forms.ChoiceField(choices=[("canary", ""), ("all", ""), ("dry", "")], initial="canary")
+    pace = forms.IntegerField(required=False, min_value=1, max_value=100_000)
+    stop_after = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
+    lanes = forms.TypedChoiceField(choices=[(n, n) for n in LANES], coerce=int)
+    reason = forms.CharField(required=False, max_length=1000)
+
+    def options(self, *, force: bool) -> ReplayOptions:
+        data = self.cleaned_data
+        return ReplayOptions(
+            canary=data["start"] == "canary",
+            dry_run=data["start"] == "dry",
+            pace=data["pace"],
+            stop_after=data["stop_after"],
+            lanes=data["lanes"],
+            force=force,
+        )

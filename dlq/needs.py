@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.templatetags.console import duration
+from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
 
 # More than this on the overview and nobody reads them; the groups page has all.
@@ -30,4 +31,16 @@ def find_worst_groups() -> Iterator[Need]:
             reverse("dlq:group", args=[worst.group_id]),
             "Open the group",
             "bad" if now - worst.last_at < RECENT else "warn",
+        )
+
+
+def find_stopped_replays() -> Iterator[Need]:
+    """The switch that stops all replays, for as long as it is on."""
+    for switch in ReplaySwitch.objects.all()[:1]:
+        why = f": {switch.reason}" if switch.reason else "."
+        yield Need(
+            "All replays are stopped",
+            f"By {switch.stopped_by}{why} Runs keep their place, and none starts.",
+            reverse("dlq:confirm_allow_replays"),
+            "Allow them again",
         )

@@ -6,6 +6,7 @@ from dashboard.runs.lanes import Hold
 from dlq import verbs
 from dlq.models import LetterRunItem
 from dlq.reclassify import reclassify
+from dlq.replay.kind import Replay
 
 # A slice is one transaction: long enough to be quick, short enough to pause soon.
 SLICE = 500
@@ -68,3 +69,4 @@ def finish(items: list[int], outcome: str) -> None:
 for verb in verbs.VERBS.values():
     kinds.register(VerbKind(verb))
 kinds.register(Reclassify())
+kinds.register(Replay())

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dlq.views import groups, letters, rules, verbs
+from dlq.views import groups, letters, replay, rules, verbs
 
 app_name = "dlq"
 
@@ -27,6 +27,12 @@ urlpatterns = [
     path("restore/", verbs.restore, name="restore"),
     path("erase/confirm/", verbs.confirm_erase, name="confirm_erase"),
     path("erase/", verbs.erase, name="erase"),
+    path("replay/confirm/", replay.confirm_replay, name="confirm_replay"),
+    path("replay/", replay.start, name="replay"),
+    path("replay/stop/confirm/", replay.confirm_stop, name="confirm_stop_replays"),
+    path("replay/stop/", replay.stop, name="stop_replays"),
+    path("replay/allow/confirm/", replay.confirm_allow, name="confirm_allow_replays"),
+    path("replay/allow/", replay.allow, name="allow_replays"),
     path("rules/", rules.list_rules, name="rules"),
     path("rules/add/", rules.add, name="add_rule"),
     path("rules/<int:rule_id>/apply/", rules.apply, name="apply_rule"),

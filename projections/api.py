@@ -12,6 +12,8 @@ from projections.definition import (
 )
 from projections.models import NATIVE, Criticality, Effects
 from projections.policies import PolicyTable
+from projections.replaying import Standing, find_standing, list_later, lock_standings, read_at
+from projections.runtime.errors import is_outage
 from projections.runtime.lock import lock_consumer
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
 from projections.store import (
@@ -42,18 +44,24 @@ __all__ = [
     "Projector",
     "Retry",
     "Skip",
+    "Standing",
     "StoredEvent",
     "VersionConflictError",
     "append",
     "find_event",
     "find_projector",
+    "find_standing",
     "get_head",
     "handles",
     "handles_batch",
+    "is_outage",
+    "list_later",
     "list_projectors",
     "lock_consumer",
+    "lock_standings",
     "presets",
     "read",
+    "read_at",
     "read_stream",
     "register",
 ]

@@ -16,8 +16,9 @@ from urllib.parse import quote
 from django.conf import settings
 from django.db import connection
 
-from dashboard.embedded import valkey
-from dashboard.embedded.addresses import redis_url, socket_dir
+from dashboard.embedded import postgres, valkey
+from dashboard.embedded.addresses import database_url, redis_url, socket_dir
+from dashboard.embedded.program import GO
 from tests.wait import until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,6 +87,39 @@ def running_redis(directory: Path) -> Iterator[tuple[subprocess.Popen[bytes], st
         process.kill()
         process.wait()
         shutil.rmtree(socket_dir(directory))
+
+
+class OwnPostgres:
+    """A Postgres of the test's own, to be crashed and started again."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        postgres.prepare(directory, durable=False)
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return database_url(self.directory)
+
+    def start(self) -> None:
+        self.popen = subprocess.Popen(
+            postgres.program(self.directory, durable=False).launch_command,
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert self.popen.stdin is not None
+        self.popen.stdin.write(GO)
+        self.popen.stdin.flush()
+        until(lambda: postgres.is_ready(self.directory))
+
+    def crash(self) -> None:
+        """An immediate shutdown: nothing is tidied up, the next start recovers."""
+        self.popen.send_signal(signal.SIGQUIT)
+        self.popen.wait()
+
+    def close(self) -> None:
+        self.crash()
+        shutil.rmtree(socket_dir(self.directory), ignore_errors=True)
 
 
 @contextmanager

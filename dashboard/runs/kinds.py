@@ -1,10 +1,12 @@
 """What a kind of run must offer, and the registry of kinds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from dashboard.models import Run
     from dashboard.runs.lanes import Hold
 
 
@@ -42,7 +44,16 @@ class Kind(Protocol):
     def work(self, hold: "Hold") -> Step: ...
 
 
+@dataclass(frozen=True)
+class Panel:
+    """What a kind adds to its runs' pages: a template, and what it needs to know about the run."""
+
+    template: str
+    describe: Callable[["Run"], dict[str, Any]]
+
+
 _kinds: dict[str, Kind] = {}
+_panels: dict[str, Panel] = {}
 
 
 def register(kind: Kind) -> None:
@@ -56,3 +67,12 @@ def get_kind(name: str) -> Kind:
 def find_kind(name: str) -> Kind | None:
     """None if the code that made the run is no longer installed."""
     return _kinds.get(name)
+
+
+def add_panel(kind: str, panel: Panel) -> None:
+    _panels[kind] = panel
+
+
+def find_panel(kind: str) -> Panel | None:
+    """None: the page shows what all runs have."""
+    return _panels.get(kind)

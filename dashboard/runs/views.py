@@ -11,6 +11,7 @@ from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.paging import get_page, live_url
 from dashboard.runs import operations, queries
+from dashboard.runs.kinds import find_panel
 from dashboard.runs.states import RunStateError
 from dashboard.runs.tables import RunEventTable, RunTable
 
@@ -38,8 +39,10 @@ def list_runs(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def show_run(request: HtmxHttpRequest, run_id: int) -> HttpResponse:
     run = get_object_or_404(Run, pk=run_id)
-    context = {
+    panel = find_panel(run.kind)
+    context = (panel.describe(run) if panel else {}) | {
         "run": run,
+        "panel": panel.template if panel else "",
         "progress": queries.get_progress([run])[run.pk],
         "table": RunEventTable(run.events.order_by("-id")[:LOG_SIZE]),
         "live_url": request.path,

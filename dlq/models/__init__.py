@@ -2,7 +2,7 @@ from dlq.models.attempt import Attempt
 from dlq.models.counters import Counter, CounterDelta, FailureBucket
 from dlq.models.facet import Facet, GroupFacet
 from dlq.models.group import FailureGroup
-from dlq.models.item import LetterRunItem
+from dlq.models.item import LetterRunItem, ReplaySwitch
 from dlq.models.letter import DeadLetter, LetterBody
 from dlq.models.override import Override
 from dlq.models.rule import ClassificationRule
@@ -20,4 +20,5 @@ __all__ = [
     "LetterBody",
     "LetterRunItem",
     "Override",
+    "ReplaySwitch",
 ]

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from dlq.models.letter import DeadLetter
 
@@ -13,6 +14,19 @@ class LetterRunItem(models.Model):
     # Empty while it waits.
     outcome = models.TextField(blank=True)
     is_active = models.BooleanField(default=True)
+
+    # The rest is for replays. The step of the canary ladder at which it is its turn.
+    rung = models.SmallIntegerField(db_default=0)
+    # How many workers did not survive trying it.
+    deaths = models.SmallIntegerField(db_default=0)
+    # Why it was held or skipped.
+    note = models.TextField(blank=True, db_default="")
+    # The group of its new failure; None: it did not fail.
+    group = models.ForeignKey(
+        "FailureGroup", models.DO_NOTHING, null=True, blank=True, db_constraint=False, db_index=False
+    )
+    # When it was sent, or else when it ended.
+    at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -29,3 +43,15 @@ class LetterRunItem(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.run_id}: letter {self.letter_id}"
+
+
+class ReplaySwitch(models.Model):
+    """The one row that stops all replays while it exists."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    stopped_by = models.TextField()
+    stopped_at = models.DateTimeField(db_default=Now())
+    reason = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"replays stopped by {self.stopped_by}"

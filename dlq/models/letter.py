@@ -110,6 +110,12 @@ class DeadLetter(models.Model):
                 name="letter_sequence",
                 condition=~Q(sequence_key=""),
             ),
+            # Who is ahead of whom: asked for every event that is replayed or consumed, whatever the history is.
+            models.Index(
+                fields=["sequence_key", "consumer", "source", "sequence_no", "id"],
+                name="letter_unsettled",
+                condition=Q(status__in=["failed", "parked"]) & ~Q(sequence_key=""),
+            ),
             models.Index(fields=["trace_id"], name="letter_trace", condition=~Q(trace_id="")),
             models.Index(fields=["last_failed_at", "id"], name="letter_poison", condition=Q(tier="poison")),
             models.Index(fields=["last_failed_at", "id"], name="letter_parked", condition=Q(status="parked")),

@@ -3,13 +3,16 @@
 from dlq.operations.errors import ConfirmAgain, ReasonMissing
 from dlq.operations.groups import assign_group, link_ticket, mute_group, note_group, unmute_group
 from dlq.operations.letters import Done, handle_letters
+from dlq.operations.replay import ReplayRefused, allow_replays, select_failed, start_replay, stop_replays
 from dlq.operations.rules import add_rule, apply_rules, remove_rule
 
 __all__ = [
     "ConfirmAgain",
     "Done",
     "ReasonMissing",
+    "ReplayRefused",
     "add_rule",
+    "allow_replays",
     "apply_rules",
     "assign_group",
     "handle_letters",
@@ -17,5 +20,8 @@ __all__ = [
     "mute_group",
     "note_group",
     "remove_rule",
+    "select_failed",
+    "start_replay",
+    "stop_replays",
     "unmute_group",
 ]

@@ -14,10 +14,11 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
+from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.filters import LetterFilter
 from dlq.models import FailureGroup
-from dlq.operations import Done, handle_letters
+from dlq.operations import Done, handle_letters, select_failed
 from dlq.operations.errors import OperationError
 from dlq.preview import preview
 from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
@@ -86,7 +87,7 @@ def confirm(
     """Count what the verb would touch and say what follows; after a problem, with the numbers as they are now."""
     params = request.GET if params is None else params
     # A new count takes a new watermark: what arrived since is part of it.
-    selection = read_selection(request, params, verb, watermark=None)
+    selection = read_selection(request, params, watermark=None, closed=verb.name == "restore")
     found = preview(verb, selection)
     context = {
         "verb": verb,
@@ -109,7 +110,9 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
     params = request.POST
     confirmed = read_number(params, "count")
     with_followers = params.get("followers") == "along"
-    selection = read_selection(request, params, verb, watermark=read_number(params, "watermark"))
+    selection = read_selection(
+        request, params, watermark=read_number(params, "watermark"), closed=verb.name == "restore"
+    )
     if with_followers:
         confirmed += read_number(params, "follower_count")
     if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(
@@ -148,13 +151,15 @@ def describe(verb: Verb, done: Done) -> SafeString:
 
 
 def read_selection(
-    request: HttpRequest, params: QueryDict, verb: Verb, *, watermark: int | None
+    request: HttpRequest, params: QueryDict, *, watermark: int | None, closed: bool = False
 ) -> Selection:
-    """The ticked rows, a whole group, or all that match the filter in the parameters."""
+    """The ticked rows, a whole group, what failed in a run, or all that match the filter in the parameters."""
     try:
         if params.get("scope") == "group":
             group = get_object_or_404(FailureGroup, pk=read_number(params, "group"))
-            return select_group(group, watermark, closed=verb.name == "restore")
+            return select_group(group, watermark, closed=closed)
+        if params.get("scope") == "run":
+            return select_failed(get_object_or_404(Run, pk=read_number(params, "run"), kind="replay"))
         if params.get("scope") == "matching":
             form = LetterFilter(params, user=request.user)
             if not form.is_valid():
@@ -168,6 +173,8 @@ def read_selection(
 def back_url(params: QueryDict) -> str:
     if params.get("scope") == "group":
         return reverse("dlq:group", args=[read_number(params, "group")])
+    if params.get("scope") == "run":
+        return reverse("runs:run", args=[read_number(params, "run")])
     kept = params.copy()
     for name in FORM_FIELDS | {"scope", "id", "follower_count"}:
         kept.pop(name, None)

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from copy import copy
 
 from django.db import OperationalError, connection
 
@@ -28,9 +29,12 @@ def misbehave(event: StoredEvent) -> None:
         return
     if fault.how == "die":
         os.kill(os.getpid(), signal.SIGKILL)
+    if fault.how == "exit":
+        os._exit(1)
     if fault.how == "hang":
         time.sleep(3600)
     if fault.how == "slow query":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_sleep(3600)")
-    raise ERRORS[fault.how]
+    # A copy: an error that is raised again drags along where it was raised before.
+    raise copy(ERRORS[fault.how])

@@ -144,3 +144,12 @@ class QuickBalances(Projector):
 
     def truncate(self) -> None:
         Balance.objects.all().delete()
+
+
+@register
+class Parallel(Applier):
+    """Its events of different streams may be replayed at the same time."""
+
+    name = "parallel"
+    policy = presets.NO_RETRY
+    parallel_by_sequence = True

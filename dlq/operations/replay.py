@@ -1,0 +1,105 @@
+"""Replay: start it for exactly what was confirmed, again for what failed, stop all of them, allow them again."""
+
+from uuid import UUID
+
+from dashboard import audit
+from dashboard.models import Run
+from dashboard.runs.dispatch import dispatch
+from dashboard.runs.operations import create_run
+from dlq.models import DeadLetter, LetterRunItem, ReplaySwitch
+from dlq.operations.errors import ConfirmAgain, OperationError
+from dlq.queries.plan import Plan, make_plan, why_no_dry_run
+from dlq.queries.replay import count_later
+from dlq.replay import queue
+from dlq.replay.options import ReplayOptions
+from dlq.replay.outcomes import FAILED
+from dlq.selection import Selection, newest_id
+from projections.api import lock_standings
+
+
+class ReplayRefused(OperationError):
+    """This replay cannot be started; the sentence says why."""
+
+
+def start_replay(
+    selection: Selection,
+    *,
+    confirmed: int,
+    options: ReplayOptions,
+    actor: audit.Actor,
+    request_key: UUID,
+    reason: str = "",
+    with_earlier: bool = False,
+    acknowledged: bool = False,
+) -> Run:
+    """Freeze exactly the confirmed letters and send the run on its way; a double click is one run.
+
+    `acknowledged`: somebody knows that later events of these sequences were handled already.
+    """
+    with audit.action("replay.start", actor=actor, reason=reason) as entry:
+        plan = make_plan(selection, force=options.force, with_earlier=with_earlier)
+        consumers = sorted({consumer for _, consumer in plan.targets})
+        run, is_new = create_run(
+            "replay",
+            title=make_title(confirmed, consumers, options),
+            lane_totals=[0] * options.lanes,
+            request_key=request_key,
+            actor=actor,
+            reason=reason,
+            options=options.as_dict() | {"selection": selection.description, "consumers": consumers},
+        )
+        entry.subject = run
+        if is_new:
+            refuse(plan, consumers, options, reason=reason, acknowledged=acknowledged)
+            frozen = queue.freeze(run, plan.sql, [*plan.values, plan.fates], options)
+            if frozen != confirmed:
+                raise ConfirmAgain(confirmed, frozen)
+            entry.details = selection.description | options.as_dict() | {"count": frozen}
+    dispatch(run)
+    return run
+
+
+def refuse(
+    plan: Plan, consumers: list[str], options: ReplayOptions, *, reason: str, acknowledged: bool
+) -> None:
+    if switch := ReplaySwitch.objects.first():
+        raise ReplayRefused(f"All replays are stopped by {switch.stopped_by}. {switch.reason}".strip())
+    # Their rows stay locked until the run is committed: a rebuild that is asked for now will find it.
+    for name, standing in lock_standings(consumers).items():
+        if standing.is_rebuilding:
+            raise ReplayRefused(
+                f"{name} is being rebuilt, which handles its letters too; wait until it is done."
+            )
+    if options.force and not reason.strip():
+        raise ReplayRefused("Say why poison, or what is not offered for replay, is to be replayed.")
+    if options.dry_run and (why_not := why_no_dry_run(plan)):
+        raise ReplayRefused(f"There is no dry run here: {why_not}")
+    if not acknowledged and count_later(plan):
+        raise ReplayRefused(
+            "Later events of these sequences were handled already, so these come out of order; acknowledge it."
+        )
+
+
+def make_title(number: int, consumers: list[str], options: ReplayOptions) -> str:
+    verb = "Try" if options.dry_run else "Replay"
+    letters = f"{number:,} letter{'' if number == 1 else 's'}"
+    return f"{verb} {letters} of {consumers[0] if len(consumers) == 1 else f'{len(consumers)} consumers'}"
+
+
+def select_failed(run: Run) -> Selection:
+    """The letters that failed or were held in a run."""
+    items = LetterRunItem.objects.filter(run=run, outcome__in=[*FAILED, "held"])
+    letters = DeadLetter.objects.filter(pk__in=items.values("letter"))
+    return Selection(letters, newest_id(), is_by_hand=False, description={"failed_in_run": run.pk})
+
+
+def stop_replays(*, actor: audit.Actor, reason: str = "") -> None:
+    """Stop every replay after the slice in hand, and start none, until somebody allows them again."""
+    with audit.action("replay.stop_all", actor=actor, reason=reason):
+        ReplaySwitch.objects.get_or_create(pk=1, defaults={"stopped_by": str(actor), "reason": reason})
+
+
+def allow_replays(*, actor: audit.Actor, reason: str = "") -> None:
+    """Replays go on where they were."""
+    with audit.action("replay.allow_all", actor=actor, reason=reason):
+        ReplaySwitch.objects.all().delete()

@@ -1,0 +1,154 @@
+"""The numbers of a replay's preview, all counted from the plan that would be frozen."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count
+
+from dashboard.models import Run
+from dlq.models import LetterRunItem
+from dlq.queries.plan import EARLIER, FOLLOWER, TAKEN, Plan, make_plan, why_no_dry_run
+from dlq.selection import Selection
+from dlq.sequences import find_statuses
+from dlq.targets import HandlerTarget, Health
+from projections.api import NATIVE, Effects, list_later
+
+# So many sequences are looked at for later events.
+MOST_HEADS = 1_000
+# And so many later events of them.
+MOST_LATER = 10_000
+
+# One look at all that the selection touches; in what is taken, a sequence counts once.
+SUM_PLAN = """
+{judged}
+SELECT fate, consumer, event_type, count(*) FROM judged GROUP BY 1, 2, 3
+UNION ALL
+SELECT '', '', '', count(DISTINCT (source, consumer, sequence_key)) FILTER (WHERE sequence_key <> '')
+    + count(*) FILTER (WHERE sequence_key = '')
+FROM judged WHERE fate = ANY(%s)
+"""
+
+# The first of each sequence that the plan has.
+LIST_HEADS = """
+{judged}
+SELECT consumer, sequence_key, min(sequence_no) FROM judged
+WHERE fate = ANY(%s) AND source = %s AND sequence_key <> '' GROUP BY 1, 2 LIMIT %s
+"""
+
+
+@dataclass(frozen=True)
+class ReplayPreview:
+    """What a replay would touch; `count` is what is confirmed, exactly."""
+
+    plan: Plan
+    watermark: int
+    count: int
+    sequence_count: int
+    by_consumer: list[tuple[str, int]]
+    by_event_type: list[tuple[str, int]]
+    # All that the selection touches, by its fate; see queries/plan.py.
+    fates: Counter[str]
+    run_ids: list[int]
+    # Events after the selected ones that their consumers are past; capped.
+    later_count: int
+    health: list[Health]
+    no_dry_run: str
+    # Letters a second of the last replay that came to its end; None: there was none.
+    usual_rate: float | None
+
+    @property
+    def follower_count(self) -> int:
+        return self.fates[FOLLOWER]
+
+    @property
+    def earlier_count(self) -> int:
+        """Open letters before the selected ones that are not taken."""
+        return 0 if EARLIER in self.plan.fates else self.fates[EARLIER]
+
+    @property
+    def in_run_count(self) -> int:
+        return self.fates["in_run"]
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Selected letters that stay, by the reason."""
+        other = {TAKEN, FOLLOWER, EARLIER, "in_run"}
+        return {fate: number for fate, number in self.fates.items() if fate not in other}
+
+    @property
+    def is_at_least_once(self) -> bool:
+        """Whether a target may see an event twice."""
+        return any(
+            not isinstance(target, HandlerTarget) or target.projector.effects == Effects.EXTERNAL
+            for target in self.plan.targets.values()
+        )
+
+    @property
+    def seconds(self) -> float | None:
+        return self.count / self.usual_rate if self.usual_rate else None
+
+    @property
+    def title(self) -> str:
+        who = self.by_consumer[0][0] if len(self.by_consumer) == 1 else f"{len(self.by_consumer)} consumers"
+        return f"Replay {self.count:,} letter{'' if self.count == 1 else 's'} of {who}"
+
+
+def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
+    plan = make_plan(selection, force=force, with_earlier=with_earlier)
+    rows = fetch(SUM_PLAN, plan, [plan.fates])
+    fates, consumers, event_types = Counter[str](), Counter[str](), Counter[str]()
+    for fate, consumer, event_type, number in rows:
+        fates[fate] += number
+        if fate in plan.fates:
+            consumers[consumer] += number
+            event_types[event_type] += number
+    sequence_count = fates.pop("", 0)
+    return ReplayPreview(
+        plan,
+        selection.watermark,
+        count=sum(fates[fate] for fate in plan.fates),
+        sequence_count=sequence_count,
+        by_consumer=consumers.most_common(),
+        by_event_type=event_types.most_common(),
+        fates=fates,
+        run_ids=list_runs(selection) if fates["in_run"] else [],
+        later_count=count_later(plan),
+        health=[target.get_health() for _, target in sorted(plan.targets.items())],
+        no_dry_run=why_no_dry_run(plan),
+        usual_rate=find_usual_rate(),
+    )
+
+
+def list_runs(selection: Selection) -> list[int]:
+    """The active runs that have selected letters."""
+    active = LetterRunItem.objects.filter(is_active=True, letter__in=selection.letters.values("pk"))
+    return sorted(dict(active.order_by().values_list("run_id").annotate(number=Count("pk"))))
+
+
+def count_later(plan: Plan) -> int:
+    """Later events of the sequences that were not held up: handled already, before what is to be replayed."""
+    heads = fetch(LIST_HEADS, plan, [plan.fates, NATIVE, MOST_HEADS])
+    number = 0
+    for consumer in {head[0] for head in heads}:
+        places = [(key, first) for owner, key, first in heads if owner == consumer]
+        later = list_later(consumer, places, limit=MOST_LATER)
+        statuses = find_statuses(consumer, (event_id for _, event_id in later), source=NATIVE)
+        number += sum(statuses.get(event_id) not in ("failed", "parked") for _, event_id in later)
+    return number
+
+
+def find_usual_rate() -> float | None:
+    last = Run.objects.filter(kind="replay", state=Run.State.FINISHED).order_by("-ended_at").first()
+    if last is None or not last.started_at or not last.ended_at:
+        return None
+    seconds = (last.ended_at - last.started_at).total_seconds()
+    done = sum(lane.done_count for lane in last.lanes.all())
+    return done / seconds if seconds and done else None
+
+
+def fetch(statement: str, plan: Plan, values: list[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement.replace("{judged}", plan.sql), [*plan.values, *values])
+        return list(cursor.fetchall())

@@ -1,0 +1,72 @@
+"""The replay run: slice after slice of a lane, each of one consumer's letters, to that consumer's target."""
+
+from contextlib import suppress
+from datetime import timedelta
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from dashboard.models import Run
+from dashboard.runs.kinds import MORE, Outcome, Step
+from dashboard.runs.lanes import Hold, LaneLostError
+from dlq.models import ReplaySwitch
+from dlq.replay import handler, ladder, pace, trial
+from dlq.replay.options import ReplayOptions
+from dlq.replay.outcomes import OUTCOMES, Results
+from dlq.replay.trial import Trial
+from dlq.targets import HandlerTarget, find_target
+
+# How often a lane asks whether replays are allowed again.
+STOPPED_SECONDS = 5
+
+
+class TargetGoneError(Exception):
+    """A consumer's target is no longer configured; the run cannot go on."""
+
+
+class Replay:
+    name = "replay"
+    outcomes: tuple[Outcome, ...] = OUTCOMES
+
+    def work(self, hold: Hold) -> Step:
+        if ReplaySwitch.objects.exists():
+            return Step(wait_until=timezone.now() + timedelta(seconds=STOPPED_SECONDS))
+        # As it is now: its rung and pace change while the lane is held.
+        hold.run = Run.objects.get(pk=hold.run.pk)
+        options = ReplayOptions.of(hold.run)
+        limit = pace.allot(hold.run, options)
+        if not isinstance(limit, int):
+            return Step(wait_until=limit)
+        found = trial.begin(
+            hold,
+            rung=ladder.get_rung(hold.run),
+            limit=limit,
+            by_sequence=options.dry_run,
+            batch_size=get_batch_size,
+        )
+        if found is None:
+            return ladder.climb(hold)
+        try:
+            results = play(hold, found, options)
+        except LaneLostError:
+            raise
+        except Exception:
+            # The worker lives; if the database does not, the note stays and counts as a death.
+            with suppress(DatabaseError, LaneLostError):
+                trial.withdraw(hold)
+            raise
+        ladder.watch(hold.run, results)
+        pace.adjust(hold.run, options, results)
+        return Step(wait_until=results.wait_until) if results.wait_until else MORE
+
+
+def play(hold: Hold, found: Trial, options: ReplayOptions) -> Results:
+    target = find_target(found.source, found.consumer)
+    if isinstance(target, HandlerTarget):
+        return handler.play(hold, target.projector, found, options)
+    raise TargetGoneError(f"{found.consumer} of {found.source} has no target any more.")
+
+
+def get_batch_size(source: str, consumer: str) -> int:
+    target = find_target(source, consumer)
+    return target.batch_size if isinstance(target, HandlerTarget) else 1

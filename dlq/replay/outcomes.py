@@ -1,0 +1,166 @@
+"""What became of a slice's letters, written in the transaction that did it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from traceback import format_exception
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from dashboard.models import Lane, Run
+from dashboard.runs.kinds import Outcome
+from dlq.models import DeadLetter, LetterBody
+from dlq.recording import Failure, record_failures
+from dlq.replay.rows import Row
+
+MOST_TRACE = 20_000
+
+SUCCEEDED, SENT, SAME, NEW, HELD, SKIPPED = (
+    Outcome("succeeded", "succeeded", "good"),
+    Outcome("sent", "sent, not confirmed", "info"),
+    Outcome("same_error", "failed, same error", "bad"),
+    Outcome("new_error", "failed, new error", "poison"),
+    Outcome("held", "held", "warn"),
+    Outcome("skipped", "skipped", "mute"),
+)
+OUTCOMES = (SUCCEEDED, SENT, SAME, NEW, HELD, SKIPPED)
+FAILED = (SAME.name, NEW.name)
+
+# The letters that were handled close, with a try each; compare-and-set is not needed: the caller holds their locks.
+CLOSE_LETTERS = """
+UPDATE dlq_deadletter SET
+    status = 'resolved', resolution = 'replayed', closed_by = %(actor)s, close_reason = %(reason)s,
+    closed_at = now(), replays = replays + 1
+WHERE id = ANY(%(ids)s)
+"""
+ADD_SUCCESSES = """
+INSERT INTO dlq_attempt (letter_id, at, duration_ms, outcome, error_type, error_message, category, group_id, run_id)
+SELECT id, clock_timestamp(), NULL, 'succeeded', '', '', '', NULL, %(run)s FROM unnest(%(ids)s::bigint[]) AS id
+ON CONFLICT (letter_id, at) DO NOTHING
+"""
+# A letter that failed too many replays is set apart.
+COUNT_REPLAYS = """
+UPDATE dlq_deadletter SET
+    replays = replays + 1, tier = CASE WHEN replays + 1 >= %(limit)s THEN 'poison' ELSE tier END
+WHERE id = ANY(%(ids)s)
+"""
+END_ITEMS = """
+UPDATE dlq_letterrunitem i SET
+    outcome = e.outcome, note = e.note, group_id = e.group_id, is_active = e.is_active, at = now()
+FROM unnest(%(ids)s::bigint[], %(outcomes)s::text[], %(notes)s::text[], %(groups)s::bigint[], %(active)s::bool[])
+    AS e(id, outcome, note, group_id, is_active)
+WHERE i.id = e.id
+"""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one item ended; `is_active`: it is sent and may still be confirmed."""
+
+    row: Row
+    outcome: Outcome
+    note: str = ""
+    group_id: int | None = None
+    is_active: bool = False
+
+
+@dataclass
+class Results:
+    """Collects the endings of a slice; `wait_until` stops the lane before the first item that has none."""
+
+    endings: list[Ending] = field(default_factory=list)
+    failures: list[tuple[Row, Failure]] = field(default_factory=list)
+    wait_until: datetime | None = None
+
+    def succeed(self, row: Row) -> None:
+        self.endings.append(Ending(row, SUCCEEDED))
+
+    def hold(self, row: Row, note: str) -> None:
+        self.endings.append(Ending(row, HELD, note))
+
+    def skip(self, row: Row, note: str) -> None:
+        self.endings.append(Ending(row, SKIPPED, note))
+
+    def fail(self, row: Row, error: BaseException, *, payload: Any, duration_ms: int, run: Run) -> None:
+        self.failures.append((row, describe_failure(row, error, payload, duration_ms, run)))
+
+    @property
+    def failed_count(self) -> int:
+        return sum(ending.outcome.name in FAILED for ending in self.endings)
+
+    @property
+    def succeeded(self) -> list[Row]:
+        return [ending.row for ending in self.endings if ending.outcome is SUCCEEDED]
+
+    def save_letters(self, run: Run) -> None:
+        """Close those that succeeded and record the failures; the caller's transaction has the letters' locks."""
+        closed = [row.letter_id for row in self.succeeded]
+        if closed:
+            values = {"ids": closed, "actor": run.requested_by, "reason": run.reason, "run": run.pk}
+            execute(CLOSE_LETTERS, values)
+            execute(ADD_SUCCESSES, values)
+        self.save_failures()
+
+    def save_failures(self) -> None:
+        if not self.failures:
+            return
+        ids = record_failures(failure for _, failure in self.failures)
+        execute(COUNT_REPLAYS, {"ids": ids, "limit": settings.POISON_AFTER_REPLAYS})
+        groups = dict(DeadLetter.objects.filter(pk__in=ids).values_list("pk", "group_id"))
+        for (row, failure), letter_id in zip(self.failures, ids, strict=True):
+            group_id = groups[letter_id]
+            outcome = SAME if group_id == row.group_id else NEW
+            self.endings.append(Ending(row, outcome, group_id=group_id))
+            if row.status == "parked":
+                keep_payload(letter_id, failure.payload)
+
+    def end_items(self, lane: Lane) -> None:
+        if not self.endings:
+            return
+        execute(
+            END_ITEMS,
+            {
+                "ids": [ending.row.item_id for ending in self.endings],
+                "outcomes": [ending.outcome.name for ending in self.endings],
+                "notes": [ending.note for ending in self.endings],
+                "groups": [ending.group_id for ending in self.endings],
+                "active": [ending.is_active for ending in self.endings],
+            },
+        )
+        # What is still to be confirmed is not done: it is counted when it ends.
+        counts = Counter(ending.outcome.name for ending in self.endings if not ending.is_active)
+        for name, number in counts.items():
+            lane.count(name, number)
+
+
+def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: int, run: Run) -> Failure:
+    return Failure(
+        source=row.source,
+        consumer=row.consumer,
+        event_id=row.event_id,
+        event_type=row.event_type,
+        sequence_key=row.sequence_key,
+        sequence_no=row.sequence_no,
+        position=row.position,
+        payload=payload,
+        error=error,
+        # The end of a trace is where it happened.
+        stacktrace="".join(format_exception(error))[-MOST_TRACE:],
+        category=getattr(error, "category", ""),
+        failed_at=timezone.now(),
+        duration_ms=duration_ms,
+        run_id=run.pk,
+    )
+
+
+def keep_payload(letter_id: int, payload: Any) -> None:
+    """A parked letter has no payload of its own; now that it has failed, its page is to show what failed."""
+    LetterBody.objects.filter(letter=letter_id, payload=None, payload_raw=None).update(payload=payload)
+
+
+def execute(statement: str, values: dict[str, Any]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)

@@ -1,0 +1,103 @@
+"""The items of a replay: frozen by one statement, taken lane by lane in order, joined by followers that come free."""
+
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from dashboard.models import Run
+from dlq.replay.options import BUCKETS, REST, RUNG_SIZES, ReplayOptions
+from dlq.replay.rows import Row
+
+# One statement, whatever the number, and no letter is written to. A sequence's letters are in one lane, in order; its
+# first may be on the ladder, the others come with the rest. A dry run goes sequence by sequence.
+FREEZE = """
+{judged}, placed AS (
+    SELECT *, sequence_key = '' OR row_number() OVER (
+        PARTITION BY source, consumer, sequence_key ORDER BY sequence_no, id) = 1 AS is_head
+    FROM judged WHERE fate = ANY(%s)
+), climbing AS (
+    SELECT *, CASE WHEN %s AND is_head THEN row_number() OVER (PARTITION BY is_head ORDER BY id) END AS n FROM placed
+), ranked AS (
+    SELECT *, CASE WHEN n <= %s THEN 1 WHEN n <= %s THEN 2 WHEN n <= %s THEN 3 ELSE %s END AS rung FROM climbing
+)
+INSERT INTO dlq_letterrunitem (run_id, lane, letter_id, outcome, is_active, rung)
+SELECT %s, abs(hashtextextended(coalesce(nullif(sequence_key, ''), id::text), 0) %% %s) %% %s, id, '', true, rung
+FROM ranked
+ORDER BY rung, source, consumer, CASE WHEN %s THEN sequence_key ELSE '' END, sequence_no, id
+ON CONFLICT (letter_id) WHERE is_active DO NOTHING
+"""
+
+# The next of a lane that its ladder has come to; sent ones wait for their answer.
+LIST_NEXT = """
+SELECT i.id, i.deaths, l.source, l.consumer, l.sequence_key
+FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
+WHERE i.run_id = %s AND i.lane = %s AND i.is_active AND i.outcome = '' AND i.rung <= %s
+ORDER BY i.id LIMIT %s
+"""
+
+# What was parked behind the letters that have just been handled joins the run; in order, at its end.
+JOIN_FOLLOWERS = """
+INSERT INTO dlq_letterrunitem (run_id, lane, letter_id, outcome, is_active, rung)
+SELECT %(run)s, %(lane)s, id, '', true, %(rung)s FROM dlq_deadletter
+WHERE sequence_key = ANY(%(keys)s) AND sequence_key <> '' AND consumer = %(consumer)s AND source = %(source)s
+    AND status IN ('failed', 'parked') AND status = 'parked'
+ORDER BY sequence_no, id
+ON CONFLICT (letter_id) WHERE is_active DO NOTHING
+"""
+
+SET_TOTALS = """
+UPDATE dashboard_lane l SET total = (
+    SELECT count(*) FROM dlq_letterrunitem i WHERE i.run_id = l.run_id AND i.lane = l.number)
+WHERE l.run_id = %s
+"""
+
+
+class Next(NamedTuple):
+    """An item that is due, before its letter is locked."""
+
+    item_id: int
+    deaths: int
+    source: str
+    consumer: str
+    sequence_key: str
+
+    @property
+    def kin(self) -> tuple[str, str, int]:
+        """What items that are tried together have in common."""
+        return self.source, self.consumer, self.deaths
+
+
+def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> int:
+    """Add the letters of a plan to the run (see queries/plan.py); returns how many, as some may be in another."""
+    first, second, third = (sum(RUNG_SIZES[: n + 1]) for n in range(3))
+    ladder = [options.canary, first, second, third, REST]
+    lanes = [run.pk, BUCKETS, options.lanes, options.dry_run]
+    with connection.cursor() as cursor:
+        cursor.execute(FREEZE.replace("{judged}", judged), [*values, *ladder, *lanes])
+        frozen = int(cursor.rowcount)
+        cursor.execute(SET_TOTALS, [run.pk])
+    return frozen
+
+
+def list_next(run_id: int, lane: int, *, rung: int, limit: int) -> list[Next]:
+    with connection.cursor() as cursor:
+        cursor.execute(LIST_NEXT, [run_id, lane, rung, limit])
+        return [Next(*row) for row in cursor.fetchall()]
+
+
+def join_followers(run: Run, lane: int, handled: list[Row]) -> int:
+    """Add what is parked in the sequences of these letters; the caller has their consumer's lock."""
+    keys = {row.sequence_key for row in handled if row.sequence_key}
+    if not keys:
+        return 0
+    values: dict[str, Any] = {
+        "run": run.pk,
+        "lane": lane,
+        "keys": sorted(keys),
+        "consumer": handled[0].consumer,
+        "source": handled[0].source,
+        "rung": REST,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(JOIN_FOLLOWERS, values)
+        return int(cursor.rowcount)

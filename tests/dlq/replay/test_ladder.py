@@ -1,0 +1,143 @@
+"""The canary ladder, stopping after failures, pace, dry run, and the switch that stops everything."""
+
+from collections.abc import Callable
+
+import pytest
+
+from dashboard import attention
+from dashboard.models import Run
+from dashboard.runs.operations import cancel_run, pause_run, resume_run
+from dlq import items
+from dlq.models import DeadLetter, LetterRunItem
+from dlq.operations import ReplayRefused, allow_replays, stop_replays
+from dlq.replay import pace
+from dlq.replay.options import ReplayOptions
+from dlq.replay.outcomes import SAME, Ending, Results
+from tests.dlq.replay.conftest import QUICK, notes, run_all, statuses, totals
+from tests.shop.models import Applied, Fault
+
+Start = Callable[..., Run]
+LADDER = ReplayOptions(canary=True, stop_after=5)
+
+
+def rungs(run: Run) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for rung in LetterRunItem.objects.filter(run=run).values_list("rung", flat=True):
+        found[rung] = found.get(rung, 0) + 1
+    return found
+
+
+def test_the_ladder_is_of_heads_of_different_sequences_and_goes_on_by_itself(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail(*(f"s{n}" for n in range(15)))
+    mend()
+    run = start(options=LADDER)
+    assert rungs(run) == {1: 1, 2: 10, 3: 4, 4: 30}
+    climbing = LetterRunItem.objects.filter(run=run, rung__lt=4).values_list("letter__sequence_no", flat=True)
+    assert set(climbing) == {1}
+    run_all(run)
+    assert (run.state, totals(run)) == ("finished", {"succeeded": 45})
+
+
+def test_any_failure_on_the_first_rung_pauses_and_whoever_resumes_goes_on(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail(*(f"s{n}" for n in range(15)))
+    run = start(options=LADDER)
+    first = LetterRunItem.objects.get(run=run, rung=1).letter.sequence_key
+    mend(*({f"s{n}" for n in range(15)} - {first}))
+    run_all(run)
+    assert (run.state, totals(run)) == ("paused", {"same_error": 1})
+    assert "1 failed; on the first 1" in run.events.get(state="pausing").note
+    resume_run(run, actor="olga")
+    run_all(run)
+    assert (run.state, totals(run)) == ("finished", {"succeeded": 42, "same_error": 1, "held": 2})
+
+
+def test_failures_up_to_the_limit_pause_it_and_are_forgiven_when_it_is_resumed(
+    fail: Callable[..., None], start: Start
+) -> None:
+    fail(*(f"s{n}" for n in range(40)), events=1)
+    run = run_all(start(options=ReplayOptions(canary=False, stop_after=3, lanes=1, pace=20)))
+    assert run.state == "paused"
+    failed = totals(run)["same_error"]
+    assert 3 <= failed < 40
+    resume_run(run, actor="olga")
+    run_all(run)
+    assert (run.state, totals(run)["same_error"] > failed) == ("paused", True)
+
+
+def test_pause_resume_and_cancel_keep_what_is_done(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", "b")
+    mend()
+    run = start()
+    pause_run(run, actor="olga")
+    assert totals(run_all(run)) == {}
+    resume_run(run, actor="olga")
+    cancel_run(run, actor="olga", reason="no")
+    run_all(run)
+    items.release_ended()
+    assert run.state == "cancelled"
+    assert set(statuses().values()) == {"failed", "parked"}
+    assert totals(run_all(start())) == {"succeeded": 6}
+
+
+def test_a_dry_run_says_what_would_happen_and_changes_nothing(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", "b")
+    mend("a")
+    Fault.objects.filter(mark="b").update(how="KeyError")
+    before = list(DeadLetter.objects.order_by("pk").values())
+    run = run_all(start(options=ReplayOptions(canary=False, dry_run=True)))
+    assert totals(run) == {"succeeded": 3, "new_error": 1, "held": 2}
+    assert list(DeadLetter.objects.order_by("pk").values()) == before
+    assert not Applied.objects.exists()
+    assert notes(run)[0].startswith("letter ")
+
+
+def test_there_is_no_dry_run_of_effects_outside(fail: Callable[..., None], start: Start) -> None:
+    fail("a", consumer="mailer")
+    with pytest.raises(ReplayRefused, match="effects outside this database"):
+        start(options=ReplayOptions(canary=False, dry_run=True))
+
+
+def test_the_switch_stops_all_replays_is_seen_and_lets_them_go_on(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail("a")
+    mend()
+    run = start()
+    stop_replays(actor="olga", reason="payments are down")
+    run_all(run, rounds=2)
+    assert totals(run) == {}
+    with pytest.raises(ReplayRefused, match="payments are down"):
+        start(confirmed=0)
+    assert any("All replays are stopped" in need.headline for need in attention.list_attention())
+    allow_replays(actor="olga")
+    assert totals(run_all(run)) == {"succeeded": 3}
+
+
+def test_a_pace_is_allotted_from_the_run_halved_by_failures_and_recovers(
+    fail: Callable[..., None], start: Start
+) -> None:
+    fail("a")
+    options = ReplayOptions(canary=False, pace=40)
+    run = start(options=options)
+    assert [pace.allot(run, options) for _ in range(2)] == [10, 10]
+    item = LetterRunItem.objects.filter(run=run).first()
+    failed = Results(endings=[Ending(item, SAME)])  # type: ignore[arg-type]
+    pace.adjust(run, options, failed)
+    run.refresh_from_db()
+    assert run.options["pace_now"] == 20
+    pace.adjust(run, options, Results())
+    run.refresh_from_db()
+    assert run.options["pace_now"] == 22
+
+
+def test_without_a_ladder_all_are_on_the_last_rung(fail: Callable[..., None], start: Start) -> None:
+    fail("a")
+    assert rungs(start(options=QUICK)) == {4: 3}
