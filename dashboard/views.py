@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
+from dashboard.attention import list_attention
 from dashboard.models import Heartbeat
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.redis import RedisError, get_redis
@@ -21,6 +22,8 @@ def overview(request: HtmxHttpRequest) -> HttpResponse:
     active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
     progress = runs.get_progress(active)
     context = {
+        # Here it is the page itself, so it is as of now.
+        "attention": list_attention(),
         "active_count": runs.count_active(),
         "runs": [(run, progress[run.pk]) for run in active],
         "redis": workers.get_redis_state(),
