@@ -23,6 +23,8 @@ NO_WORD = re.compile(r"[\W_]+")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # How far a reporter's clock may be ahead before we take our own time instead.
 CLOCK_AHEAD = timedelta(minutes=5)
+# Before there were computers to fail: some platforms write year 1 for no time.
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,15 @@ def clean_name(value: Any) -> str:
 
 
 def clean_time(value: datetime | None) -> datetime:
-    """An aware time that is not in the future; a time without zone is taken for UTC."""
+    """A time in UTC that can have been; a time without zone is taken for UTC, and nonsense for now."""
     now = timezone.now()
     if value is None:
         return now
-    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
-    return aware if aware <= now + CLOCK_AHEAD else now
+    try:
+        aware = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        return now
+    return aware if EARLIEST <= aware <= now + CLOCK_AHEAD else now
 
 
 def clean_number(value: Any, bits: int) -> int | None:

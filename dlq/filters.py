@@ -1,6 +1,8 @@
 """The letters' filters: one form for the page, the export and the selection of all that match."""
 
 import json
+import math
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +13,7 @@ from django.db.models.expressions import RawSQL
 
 from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
-from dlq.masking import Masker
+from dlq.masking import MASKED, Masker
 from dlq.models import DeadLetter, LetterBody
 from dlq.models.letter import IS_OPEN, LetterQuerySet
 from dlq.models.words import Category, Status, Tier
@@ -21,7 +23,7 @@ STATUSES = {
     OPEN: IS_OPEN,
     "parked": Q(status=RawSQL("'parked'", ())),
     "resolved": Q(status=Status.RESOLVED),
-    "discarded": Q(status=Status.DISCARDED),
+    "discarded": Q(status=RawSQL("'discarded'", ())),
     CLOSED: Q(status__in=[Status.RESOLVED, Status.DISCARDED]),
     ANY: Q(),
 }
@@ -95,6 +97,12 @@ class LetterFilter(forms.Form):
             raise forms.ValidationError("There is no word in it to look for.")
         return words
 
+    def clean_since(self) -> datetime | None:
+        return in_utc(self.cleaned_data["since"])
+
+    def clean_until(self) -> datetime | None:
+        return in_utc(self.cleaned_data["until"])
+
     def clean_path(self) -> Path:
         if not self.cleaned_data["path"]:
             return ()
@@ -115,6 +123,13 @@ class LetterFilter(forms.Form):
         if "path" not in wanted:
             wanted.pop("value", None)
         return wanted
+
+    def describe(self) -> dict[str, str]:
+        """What was given, for the audit trail, which everybody may read."""
+        given = {name: str(value) for name, value in self.data.items() if name in self.wanted}
+        if "path" in self.wanted and self.masker.masking.covers(self.wanted["path"]):
+            given["value"] = MASKED
+        return given
 
     @property
     def is_counted(self) -> bool:
@@ -138,6 +153,9 @@ class LetterFilter(forms.Form):
             conditions &= Q(last_failed_at__lt=wanted["until"])
         if "attempts" in wanted:
             conditions &= Q(attempts__gte=wanted["attempts"])
+            if wanted["attempts"] > 1:
+                # Says the same again, in the words of the partial index.
+                conditions &= Q(attempts__gt=RawSQL("1", ()))
         for name in ("sequence_key", "trace_id", "tenant"):
             # Says the same again, in the words of the partial index.
             if any(EQUAL.get(given) == name for given in wanted):
@@ -177,10 +195,20 @@ class LetterFilter(forms.Form):
         return ids if len(ids) <= most else None
 
 
+def in_utc(value: datetime | None) -> datetime | None:
+    """Postgres does not take every offset that Python does."""
+    try:
+        return value.astimezone(UTC) if value else None
+    except OverflowError:
+        raise forms.ValidationError("There is no such time.") from None
+
+
 def read_value(given: str) -> list[Any]:
     """What somebody may mean by 42: the number, or the text."""
     try:
         read = json.loads(given)
     except (ValueError, RecursionError):
         return [given]
-    return [given] if isinstance(read, dict | list | str) else [given, read]
+    if isinstance(read, dict | list | str) or (isinstance(read, float) and not math.isfinite(read)):
+        return [given]
+    return [given, read]

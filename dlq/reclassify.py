@@ -3,14 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Coalesce, Left
 
-from dlq.classification import Classifier, Facts, Verdict
+from dlq.classification import REPORTER, Classifier, Facts, Verdict
 from dlq.classification.shipped import MOST_CHARACTERS
 from dlq.fingerprints import normalise
+from dlq.masking import get_masking
 from dlq.models import ClassificationRule, DeadLetter, FailureGroup
 from dlq.models.letter import LetterQuerySet
+from dlq.models.words import Tier
 
 # A preview looks at no more than this, and says so.
 MOST_EXAMINED = 2_000
@@ -62,7 +64,8 @@ def reclassify(ids: list[int]) -> dict[int, str]:
             classified_by=verdict.rule,
             is_security=verdict.is_security,
             offers_replay=verdict.offers_replay,
-            tier=verdict.tier,
+            # Once poison, always poison: a replay may have made it so.
+            tier=Case(When(tier=Tier.POISON, then=Value(Tier.POISON)), default=Value(verdict.tier)),
         )
         FailureGroup.objects.filter(pk__in={letter.group_id for letter in letters}).update(
             category=verdict.category
@@ -77,16 +80,16 @@ def lock_groups(letters: Iterable[DeadLetter]) -> None:
 
 
 def with_facts(letters: QuerySet[DeadLetter]) -> QuerySet[DeadLetter]:
-    """The letters with the beginning of their message, as masked."""
+    """The letters with the beginning of their message, as masked; without those masked by other rules than today's."""
     message = Left(Coalesce(F("body__masked_message"), F("body__error_message")), MOST_CHARACTERS)
-    return letters.annotate(message=message)
+    return letters.annotate(message=message).filter(mask_key=get_masking().key)
 
 
 def judge(letter: DeadLetter, classifier: Classifier) -> Verdict:
     message: str = letter.message  # type: ignore[attr-defined]
-    return classifier.classify(
-        Facts(letter.consumer, letter.event_type, letter.error_type, message, normalise(message))
-    )
+    facts = Facts(letter.consumer, letter.event_type, letter.error_type, message, normalise(message))
+    # What the reporter said still counts, unless a rule knows better.
+    return classifier.classify(facts, letter.category if letter.classified_by == REPORTER else "")
 
 
 def is_changed(letter: DeadLetter, verdict: Verdict) -> bool:

@@ -55,9 +55,11 @@ def select_matching(letter_filter: LetterFilter, watermark: int | None = None) -
     if watermark is None:
         watermark = newest_id()
     letters = letter_filter.matching().filter(pk__lte=watermark)
-    given = {name: str(value) for name, value in letter_filter.data.items() if name in letter_filter.wanted}
     return Selection(
-        letters, watermark, is_by_hand=False, description={"filter": given, "watermark": watermark}
+        letters,
+        watermark,
+        is_by_hand=False,
+        description={"filter": letter_filter.describe(), "watermark": watermark},
     )
 
 

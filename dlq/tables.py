@@ -1,4 +1,5 @@
 from typing import Any
+from urllib.parse import quote
 
 import django_tables2 as tables
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -123,5 +124,8 @@ class LetterTable(tables.Table):
 
     def render_sequence_key(self, value: str) -> SafeString:
         return format_html(
-            '<a href="{}?status=any&amp;sequence={}">{}</a>', self.letters_url, value, value[:40]
+            '<a href="{}?status=any&amp;sequence={}">{}</a>',
+            self.letters_url,
+            quote(value, safe=""),
+            value[:40],
         )

@@ -30,6 +30,15 @@ WHERE l.id = ANY(%(ids)s) AND o.kind = 'discarded'
     AND (o.event_id, o.consumer, o.source) = (l.event_id, l.consumer, l.source)
 """
 
+# A group of which letters are open again is not over: a new failure in it is no regression. Locked by id, as by all.
+REOPEN_GROUPS = """
+UPDATE dlq_failuregroup SET resolved_at = NULL WHERE id IN (
+    SELECT g.id FROM dlq_failuregroup g
+    WHERE resolved_at IS NOT NULL AND id IN (SELECT group_id FROM dlq_deadletter WHERE id = ANY(%(ids)s))
+    ORDER BY g.id FOR UPDATE
+)
+"""
+
 # The title has no values in it, so it may stay where the error's own words cannot.
 ERASE_BODIES = """
 UPDATE dlq_letterbody b SET
@@ -62,6 +71,7 @@ def restore(ids: list[int], actor: str, reason: str) -> None:
         status=was, resolution="", closed_by="", closed_at=None, close_reason=""
     )
     execute(FORGET_DISCARDED, ids=ids)
+    execute(REOPEN_GROUPS, ids=ids)
 
 
 def erase(ids: list[int], actor: str, reason: str) -> None:

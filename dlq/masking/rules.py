@@ -88,12 +88,14 @@ def spell(value: Any) -> Iterator[str]:
         for child in value.values() if isinstance(value, dict) else value:
             yield from spell(child)
     elif isinstance(value, str) and value.strip():
-        yield value
-        yield json.dumps(value)[1:-1]
-        yield repr(value)[1:-1]
-        yield quote(value)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
+        for text in {value, value.strip()}:
+            yield from (text, json.dumps(text)[1:-1], repr(text)[1:-1], quote(text))
+    elif isinstance(value, int | float):
         yield str(value)
+        if not isinstance(value, bool):
+            yield f"{value:.2f}"
+        if isinstance(value, float) and value.is_integer():
+            yield str(int(value))
 
 
 def replace_words(text: str, spellings: set[str]) -> str:

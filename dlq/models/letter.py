@@ -119,6 +119,15 @@ class DeadLetter(models.Model):
             models.Index(fields=["trace_id"], name="letter_trace", condition=~Q(trace_id="")),
             models.Index(fields=["last_failed_at", "id"], name="letter_poison", condition=Q(tier="poison")),
             models.Index(fields=["last_failed_at", "id"], name="letter_parked", condition=Q(status="parked")),
+            models.Index(
+                fields=["last_failed_at", "id"], name="letter_discarded", condition=Q(status="discarded")
+            ),
+            models.Index(fields=["category", "last_failed_at", "id"], name="letter_category"),
+            models.Index(
+                fields=["attempts", "last_failed_at", "id"],
+                name="letter_retried",
+                condition=Q(attempts__gt=1),
+            ),
             # For the purge.
             models.Index(fields=["closed_at"], name="letter_closed", condition=Q(closed_at__isnull=False)),
         ]

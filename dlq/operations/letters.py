@@ -56,7 +56,8 @@ def handle_letters(
         )
     with audit.action(verb.action, actor=actor, subject=selection.group or "", reason=reason) as entry:
         ids = [pk for part in parts for pk in part.values_list("pk", flat=True)[: MOST_AT_ONCE + 1]]
-        if len(ids) != confirmed and not selection.is_by_hand:
+        # Ticked letters may have moved on, and are reported; more than were confirmed are never touched.
+        if len(ids) > confirmed or (len(ids) != confirmed and not selection.is_by_hand):
             raise ConfirmAgain(confirmed, sum(part.count() for part in parts))
         touched = verbs.apply(verb, ids, actor=str(actor), reason=reason)
         close_group(verb, selection)

@@ -24,6 +24,8 @@ TABS = {
     "closed": "Closed",
 }
 HOURS = 24
+# Of a cursor's rank: more is no rank of ours.
+MOST_DIGITS = 30
 
 # Every group's figures, from the counters.
 FIGURES = """
@@ -190,7 +192,7 @@ def get_sparklines(ids: list[int], hours: int = HOURS) -> dict[int, list[int]]:
     start = this_hour - timedelta(hours=hours - 1)
     lines: dict[int, list[int]] = defaultdict(lambda: [0] * hours)
     for group_id, hour, number in fetch(SPARKLINES, {"ids": ids, "start": start}):
-        lines[group_id][min(hour, hours - 1)] = int(number)
+        lines[group_id][min(hour, hours - 1)] += int(number)
     return lines
 
 
@@ -223,7 +225,11 @@ def start_of_today() -> datetime:
 
 def read_cursor(text: str) -> tuple[Decimal, int]:
     rank, _, pk = text.rpartition("_")
+    damaged = BadRequest("The page's cursor (after) is damaged; start from the first page.")
     try:
-        return Decimal(rank), int(pk)
+        cursor = Decimal(rank), int(pk)
     except (InvalidOperation, ValueError):
-        raise BadRequest("The page's cursor (after) is damaged; start from the first page.") from None
+        raise damaged from None
+    if not cursor[0].is_finite() or abs(cursor[0].adjusted()) > MOST_DIGITS or not 0 < cursor[1] < 2**63:
+        raise damaged
+    return cursor

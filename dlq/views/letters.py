@@ -121,9 +121,12 @@ def export(request: HtmxHttpRequest) -> HttpResponseBase:
     kind = request.GET.get("format", "csv")
     if not form.is_valid() or kind not in EXPORTS:
         raise BadRequest(f"format is {kind!r}; it can be {', '.join(EXPORTS)}. {form.errors.as_text()}")
-    wanted = {name: str(value) for name, value in request.GET.items() if name in form.wanted}
     audit.record(
-        "letter.export", actor=request.user, filter=wanted, format=kind, unmasked=form.masker.is_unmasked
+        "letter.export",
+        actor=request.user,
+        filter=form.describe(),
+        format=kind,
+        unmasked=form.masker.is_unmasked,
     )
     write, content_type = EXPORTS[kind]
     headers = {"Content-Disposition": f'attachment; filename="letters.{kind}"'}

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.access import needs
+from dashboard.access import may, needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.forms import RuleForm
 from dlq.models import ClassificationRule
@@ -19,9 +19,12 @@ def list_rules(request: HtmxHttpRequest) -> HttpResponse:
     """The rules in the order in which they are asked; with a new one in the URL, what it would change."""
     form = RuleForm(request.GET) if request.GET else RuleForm()
     is_valid = form.is_bound and form.is_valid()
+    # Only for those who may add it: what a rule would match tells something about messages.
+    may_add = is_valid and may(request.user, "rule.add")
+    preview = count_reclassified(form.save(commit=False)) if may_add else None
     context = {
         "form": form,
-        "preview": count_reclassified(form.save(commit=False)) if is_valid else None,
+        "preview": preview,
         "rules": ClassificationRule.objects.all()[:500],
         "shipped": list_shipped_rules(),
     }

@@ -99,6 +99,8 @@ def confirm(
         "back": back_url(params),
         "reason": params.get("reason", ""),
         "request_key": uuid4(),
+        "total": found.total(with_followers=True),
+        "followers": params.get("followers", "wait"),
         "type_above": settings.TYPE_NUMBER_ABOVE,
         "problem": problem,
     }
@@ -165,7 +167,8 @@ def read_selection(
             if not form.is_valid():
                 raise BadRequest(f"The filter is wrong: {form.errors.as_text()}")
             return select_matching(form, watermark)
-        return select_ids([int(pk) for pk in params.getlist("id") if pk.isascii() and pk.isdigit()])
+        ids = [int(pk) for pk in params.getlist("id") if pk.isascii() and pk.isdigit() and len(pk) <= 18]
+        return select_ids(ids, watermark)
     except SelectionError as error:
         raise BadRequest(str(error)) from None
 
