@@ -45,6 +45,8 @@ def list_benchmarks() -> dict[str, str]:
     """Name and first sentence of each; a module without `main` only helps the others."""
     found = {}
     for module in pkgutil.iter_modules([str(settings.BASE_DIR / "bench")]):
+        if module.ispkg:
+            continue
         source = (settings.BASE_DIR / "bench" / f"{module.name}.py").read_text()
         if "\ndef main(" in source:
             found[module.name.replace("_", "-")] = source.split('"""')[1].splitlines()[0]
