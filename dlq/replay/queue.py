@@ -27,11 +27,11 @@ ORDER BY rung, source, consumer, CASE WHEN %s THEN sequence_key ELSE '' END, seq
 ON CONFLICT (letter_id) WHERE is_active DO NOTHING
 """
 
-# The next of a lane that its ladder has come to; sent ones wait for their answer.
+# The next of a lane that its ladder has come to.
 LIST_NEXT = """
 SELECT i.id, i.deaths, l.source, l.consumer, l.sequence_key
 FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
-WHERE i.run_id = %s AND i.lane = %s AND i.is_active AND i.outcome = '' AND i.rung <= %s
+WHERE i.run_id = %s AND i.lane = %s AND i.is_active AND i.rung <= %s
 ORDER BY i.id LIMIT %s
 """
 
