@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from bench.report import Bar, median_seconds, report
-from projections.lag import get_lags, get_measures, recount_seen
+from projections.lag import get_lags, get_measures, recount_idle
 from projections.models import Projection
 
 # Fifty types, one of them nearly all of the time, as it is in life.
@@ -40,7 +40,7 @@ def main() -> None:
         for n in range(50)
     ]
     Projection.objects.bulk_create(rows)
-    recount_seen()
+    recount_idle()
     with CaptureQueriesContext(connection) as queries:
         measures = get_measures()
     assert [measures[row.pk].lag.events for row in rows] == count_types(rows)

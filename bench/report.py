@@ -44,3 +44,12 @@ def median_seconds(call: Callable[[], object], *, times: int = 15, warm_up: int 
         call()
         durations.append(time.perf_counter() - began)
     return statistics.median(durations)
+
+
+def in_turns(*calls: Callable[[], object], rounds: int = 15) -> list[float]:
+    """The median of each call, taken in turns: a busy machine then slows all of them alike."""
+    durations: list[list[float]] = [[] for _ in calls]
+    for _ in range(rounds):
+        for call, spent in zip(calls, durations, strict=True):
+            spent.append(median_seconds(call, times=1, warm_up=1))
+    return [statistics.median(spent) for spent in durations]

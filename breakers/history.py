@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -16,6 +17,14 @@ FLAPPING_COUNT = 3
 FLAPPING_WITHIN = timedelta(hours=1)
 # A day's worth of a breaker that flaps every minute; beyond it a strip shows the newest.
 MOST_TRANSITIONS = 3000
+
+
+class Change(NamedTuple):
+    """What of a transition tells when the breaker was closed."""
+
+    at: datetime
+    from_state: str
+    to_state: str
 
 
 @dataclass(frozen=True)
@@ -42,23 +51,21 @@ class Day:
         return BAR_TOP + BAR_HEIGHT - self.bar_height
 
 
-def find_outages(
-    breaker: Breaker, transitions: Iterable[Transition], since: datetime, now: datetime
-) -> list[Outage]:
-    """The outages within the time, oldest first; `transitions` are the breaker's in it, oldest first."""
+def find_outages(breaker: Breaker, changes: Iterable[Change], since: datetime, now: datetime) -> list[Outage]:
+    """The outages within the time, oldest first; `changes` are the breaker's in it, oldest first."""
     outages: list[Outage] = []
     began_at: datetime | None = None
     is_first = True
-    for transition in transitions:
-        if is_first and transition.from_state != State.CLOSED:
+    for change in changes:
+        if is_first and change.from_state != State.CLOSED:
             began_at = since
         is_first = False
-        if transition.to_state == State.CLOSED:
+        if change.to_state == State.CLOSED:
             if began_at is not None:
-                outages.append(Outage(began_at, transition.at))
+                outages.append(Outage(began_at, change.at))
             began_at = None
         elif began_at is None:
-            began_at = transition.at
+            began_at = change.at
     if is_first and breaker.state != State.CLOSED:
         began_at = max(breaker.left_closed_at or since, since)
     if began_at is not None:
@@ -70,9 +77,10 @@ def list_outages(breakers: Iterable[Breaker], since: datetime, now: datetime) ->
     """The outages of each breaker by its id, in one query for all."""
     rows = {breaker.pk: breaker for breaker in breakers}
     newest = Transition.objects.filter(breaker__in=rows, at__gt=since).order_by("-at", "-id")
-    transitions: dict[int, list[Transition]] = {pk: [] for pk in rows}
-    for transition in newest.only("breaker_id", "at", "from_state", "to_state")[:MOST_TRANSITIONS]:
-        transitions[transition.breaker_id].append(transition)
+    transitions: dict[int, list[Change]] = {pk: [] for pk in rows}
+    found = newest.values_list("breaker", "at", "from_state", "to_state")[:MOST_TRANSITIONS]
+    for pk, at, from_state, to_state in found:
+        transitions[pk].append(Change(at, from_state, to_state))
     return {pk: find_outages(row, reversed(transitions[pk]), since, now) for pk, row in rows.items()}
 
 

@@ -1,16 +1,33 @@
 """Our breakers as they are in Redis at this moment, for pages; everything here may raise RedisError."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from breakers.copying import USER, from_ms
-from breakers.keys import OPEN_INDEX, breaker_key
+from breakers import scripts
+from breakers.copying import from_ms
+from breakers.keys import OPEN_INDEX, SEEN_INDEX, breaker_key
 from breakers.models import State
 from breakers.policy import Policy
 from dashboard.redis import get_redis
 
+FIELDS = (
+    "gate",
+    "failures",
+    "left_closed_at",
+    "until",
+    "successes",
+    "probes",
+    "held",
+    "held_until",
+    "short_circuited",
+    "last_error",
+    "last_error_at",
+    "policy",
+)
 # A page sorts this many open breakers at most; beyond it something else is wrong than a breaker.
 MOST_OPEN = 1000
 
@@ -33,50 +50,55 @@ class Live:
     last_error_at: datetime | None
     # None: announced by a version that this one does not understand, or not at all.
     policy: Policy | None
-    used_by: list[str]
 
 
-def list_open() -> list[tuple[str, datetime]]:
-    """Name and time of leaving closed of every breaker that is not closed, newest first, without looking at others."""
-    redis: Any = get_redis()
-    found = redis.zrevrange(OPEN_INDEX, 0, MOST_OPEN - 1, withscores=True)
-    return [(name, from_ms(score)) for name, score in found]
+def list_open(limit: int) -> tuple[list[tuple[str, datetime]], int, int]:
+    """Name and time of leaving closed of those that left it last; how many are not closed; how many there are."""
+    execute = get_redis().execute_command
+    answer = scripts.list_open.run(execute, 2, OPEN_INDEX, SEEN_INDEX, limit)
+    found, open_count, count = json.loads(answer)
+    # Lua cannot tell an empty list from an empty object.
+    found = found or []
+    return [(name, from_ms(at)) for name, at in zip(found[::2], found[1::2], strict=True)], open_count, count
 
 
 def read(names: Sequence[str]) -> dict[str, Live]:
     """The breakers of these names that Redis knows, in one round trip."""
-    pipeline = get_redis().pipeline(transaction=False)
-    pipeline.time()
-    for name in names:
-        pipeline.hgetall(breaker_key(name))
-    (seconds, microseconds), *found = pipeline.execute()
-    now_ms = seconds * 1000 + microseconds // 1000
-    return {name: parse(fields, now_ms) for name, fields in zip(names, found, strict=True) if fields}
+    keys = [breaker_key(name) for name in names]
+    answer = scripts.read.run(get_redis().execute_command, len(keys), *keys, *FIELDS)
+    now_ms, *found = json.loads(answer)
+    return {
+        name: parse(dict(zip(FIELDS, values, strict=True)), now_ms)
+        for name, values in zip(names, found, strict=True)
+        if any(values)
+    }
 
 
-def parse(fields: dict[str, str], now_ms: int) -> Live:
-    policy = Policy.from_json(fields["policy"]) if "policy" in fields else None
+def parse(fields: dict[str, Any], now_ms: int) -> Live:
+    policy = read_policy(fields["policy"]) if fields["policy"] else None
     # With a window, failures that have left it are still written there until the next one comes.
     oldest = now_ms - policy.window_seconds * 1000 if policy and policy.window_seconds else 0
-    failures = [int(at) for at in fields.get("failures", "").split(",") if at]
-    deadlines = [int(probe.partition(":")[2]) for probe in fields.get("probes", "").split(",") if probe]
-    is_held = bool(fields.get("held"))
-    retry = fields.get("held_until") if is_held else fields.get("until")
+    failures = [int(at) for at in (fields["failures"] or "").split(",") if at]
+    deadlines = [int(probe.partition(":")[2]) for probe in (fields["probes"] or "").split(",") if probe]
+    is_held = bool(fields["held"])
     return Live(
-        state=to_state(fields.get("gate", "")),
+        state=to_state(fields["gate"] or ""),
         now=from_ms(now_ms),
-        left_closed_at=to_time(fields.get("left_closed_at")),
-        retry_at=to_time(retry),
+        left_closed_at=to_time(fields["left_closed_at"]),
+        retry_at=to_time(fields["held_until"] if is_held else fields["until"]),
         is_held=is_held,
         failure_count=sum(at > oldest for at in failures),
-        success_count=int(fields.get("successes", 0)),
+        success_count=int(fields["successes"] or 0),
         probe_count=sum(deadline > now_ms for deadline in deadlines),
-        short_circuited_count=int(fields.get("short_circuited", 0)),
-        last_error=fields.get("last_error", ""),
-        last_error_at=to_time(fields.get("last_error_at")),
+        short_circuited_count=int(fields["short_circuited"] or 0),
+        last_error=fields["last_error"] or "",
+        last_error_at=to_time(fields["last_error_at"]),
         policy=policy,
-        used_by=sorted(field.removeprefix(USER) for field in fields if field.startswith(USER)),
     )
+
+
+# Thousands of breakers share a few policies.
+read_policy = lru_cache(maxsize=256)(Policy.from_json)
 
 
 def to_state(gate: str) -> State:

@@ -45,7 +45,7 @@ def describe(breaker: Breaker, trip: Trip | None) -> Need:
     open_for = timezone.now() - (breaker.left_closed_at or breaker.changed_at)
     return Need(
         f"{breaker} is {breaker.get_state_display().lower()}",
-        f"It left closed {duration(open_for.total_seconds())} ago. {breaker.last_error}{users}",
+        f"It left closed {duration(open_for.total_seconds())} ago. {breaker.last_error.rstrip('.')}.{users}",
         url,
         "See the breaker",
         "bad" if open_for > OPEN_TOO_LONG else "warn",

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from django.db.models import QuerySet
 from django.http import Http404, QueryDict
 from django.utils import timezone
 
@@ -11,7 +11,7 @@ from breakers import live
 from breakers.foreign.registry import list_readers
 from breakers.history import Day, list_outages, start_of, sum_days
 from breakers.models import Breaker, Reading, State, Transition, Trip
-from breakers.rows import STRIP_HOURS, Row
+from breakers.rows import Row, make_rows
 from dashboard.models import Heartbeat
 from dashboard.paging import PAGE_SIZE, Page, get_page
 from dashboard.redis import RedisError
@@ -22,96 +22,114 @@ MOST_COUNTED = 100_000
 DAYS = 14
 
 
+class Ref(NamedTuple):
+    """A breaker that is not closed, and since when."""
+
+    source: str
+    name: str
+    left_closed_at: datetime | None
+
+
+@dataclass(frozen=True)
+class OpenOnes:
+    """The breakers that are not closed, the newest first, as many as were asked for; and how many there are."""
+
+    refs: list[Ref]
+    count: int
+    total_count: int
+    # What Redis says instead of an answer, and when it last gave one; "" if it answers.
+    error: str = ""
+    unknown_since: datetime | None = None
+
+
 @dataclass(frozen=True)
 class Board:
     """One page of breakers: those that are not closed first, then the others, `PAGE_SIZE` in all."""
 
+    open_ones: OpenOnes
     open_rows: list[Row]
-    open_count: int
     # Where the next page of open ones begins; 0: there is none.
     next_open: int
     others: Page[Breaker] | None
     other_rows: list[Row]
-    total_count: int
-    # What Redis says instead of an answer, and when it last gave one; "" if it answers.
-    error: str
-    unknown_since: datetime | None
 
     @property
     def counted(self) -> str:
-        return f"{MOST_COUNTED:,}+" if self.total_count >= MOST_COUNTED else f"{self.total_count:,}"
+        count = self.open_ones.total_count
+        return f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
 
 
 def get_board(params: QueryDict, *, search: str, state: str, first_open: int) -> Board:
-    """The page that the address asks for; ours come from Redis's index of open ones, others' from the last scan."""
-    error, unknown_since = "", None
-    try:
-        ours = live.list_open()
-    except RedisError as problem:
-        error, unknown_since = describe(problem), find_last_answer()
-        ours = []
-    found = Breaker.objects.filter(name__icontains=search) if search else Breaker.objects.all()
-    is_paging = any(params.get(name) for name in ("after", "before"))
-    open_ones = [] if is_paging or state == "closed" else list_open(found, ours, search, is_known=not error)
-    shown = open_ones[first_open : first_open + PAGE_SIZE]
+    """The page that the address asks for."""
+    end = first_open + PAGE_SIZE
+    open_ones = list_open(search, end)
+    wants_open = state != "closed" and not is_deeper_page(params)
+    shown = get_breakers(open_ones.refs[first_open:end]) if wants_open else []
     others = None
     if state != "open" and not first_open and len(shown) < PAGE_SIZE:
-        rest = found.filter(state=State.CLOSED) if not error else found.exclude(pk__in=[b.pk for b in shown])
+        rest = Breaker.objects.exclude(pk__in=[breaker.pk for breaker in shown if breaker.pk])
+        rest = rest.filter(name__icontains=search) if search else rest
+        # While Redis is away nothing is known to be closed, so nothing is left out.
+        rest = rest if open_ones.error else rest.filter(state=State.CLOSED)
         others = get_page(rest, params, by="changed_at", size=PAGE_SIZE - len(shown))
-    rows = make_rows([*shown, *(others.rows if others else [])], is_known=not error)
+    rows = make_rows([*shown, *(others.rows if others else [])], is_known=not open_ones.error)
     return Board(
+        open_ones=open_ones,
         open_rows=rows[: len(shown)],
-        open_count=len(open_ones),
-        next_open=first_open + PAGE_SIZE if len(open_ones) > first_open + PAGE_SIZE else 0,
+        next_open=end if wants_open and open_ones.count > end else 0,
         others=others,
         other_rows=rows[len(shown) :],
-        total_count=Breaker.objects.all()[:MOST_COUNTED].count(),
-        error=error,
-        unknown_since=unknown_since,
     )
 
 
-def list_open(
-    found: QuerySet[Breaker], ours: list[tuple[str, datetime]], search: str, *, is_known: bool
-) -> list[Breaker]:
-    """Those that are not closed, the newest first; while Redis is away, those that were not when it last answered."""
-    not_closed = found.exclude(state=State.CLOSED).order_by("-left_closed_at")[: live.MOST_OPEN]
-    rows = {(row.source, row.name): row for row in not_closed}
-    if is_known:
-        names = {name: at for name, at in ours if search.lower() in name.lower()}
-        for name, at in names.items():
-            # One that opened a moment ago may not have been copied yet.
-            row = rows.setdefault((Breaker.OURS, name), Breaker(name=name, state=State.OPEN, changed_at=at))
-            row.left_closed_at = at
-        rows = {key: row for key, row in rows.items() if key[0] != Breaker.OURS or key[1] in names}
-    oldest = datetime.min.replace(tzinfo=timezone.get_current_timezone())
-    return sorted(rows.values(), key=lambda row: row.left_closed_at or oldest, reverse=True)
+def is_deeper_page(params: QueryDict) -> bool:
+    """Whether the address is that of a later page of the others, or of its live region."""
+    is_later = params.get("after") or params.get("before")
+    return bool(is_later or (params.get("at") and params.get("first") != "1"))
 
 
-def make_rows(breakers: list[Breaker], *, is_known: bool) -> list[Row]:
-    """The breakers with their state in Redis and their last day, in one round trip and one query."""
-    lives: dict[str, live.Live] = {}
-    if is_known:
-        try:
-            lives = live.read([breaker.name for breaker in breakers if breaker.source == Breaker.OURS])
-        except RedisError:
-            is_known = False
-    now = timezone.now()
-    outages = list_outages([b for b in breakers if b.pk], now - timedelta(hours=STRIP_HOURS), now)
+def list_open(search: str, limit: int) -> OpenOnes:
+    """Ours as Redis's index has them, other libraries' as the last scan found them."""
+    not_closed = Breaker.objects.exclude(state=State.CLOSED).order_by("-left_closed_at")
+    if search:
+        # The index knows no names, so a search looks through all that are open.
+        limit, not_closed = live.MOST_OPEN, not_closed.filter(name__icontains=search)
+    try:
+        ours, our_open_count, our_count = live.list_open(limit)
+    except RedisError as error:
+        refs = [Ref(*values) for values in not_closed.values_list(*Ref._fields)[: live.MOST_OPEN]]
+        count = Breaker.objects.all()[:MOST_COUNTED].count()
+        return OpenOnes(refs, len(refs), count, str(error) or type(error).__name__, find_last_answer())
+    not_ours = not_closed.filter(source__in=list_readers())
+    theirs = [Ref(*values) for values in not_ours.values_list(*Ref._fields)[: live.MOST_OPEN]]
+    found = [Ref(Breaker.OURS, name, at) for name, at in ours if search.lower() in name.lower()]
+    refs = sorted([*found, *theirs], key=lambda ref: to_seconds(ref.left_closed_at), reverse=True)
+    count = len(refs) if search else our_open_count + len(theirs)
+    their_count = Breaker.objects.filter(source__in=list_readers())[:MOST_COUNTED].count()
+    return OpenOnes(refs, count, our_count + their_count)
+
+
+def to_seconds(at: datetime | None) -> float:
+    return at.timestamp() if at else 0
+
+
+def get_breakers(refs: list[Ref]) -> list[Breaker]:
+    """The breakers in this order; one that opened a moment ago may not have been copied yet, and is made up here."""
+    if not refs:
+        return []
+    sources, names = {ref.source for ref in refs}, [ref.name for ref in refs]
+    rows = Breaker.objects.filter(source__in=sources, name__in=names)
+    known = {(row.source, row.name): row for row in rows}
     return [
-        Row(
-            breaker=breaker,
-            live=lives.get(breaker.name) if breaker.source == Breaker.OURS else None,
-            is_unknown=not is_known and breaker.source == Breaker.OURS,
-            outages=outages.get(breaker.pk, []),
-        )
-        for breaker in breakers
+        known.get((ref.source, ref.name))
+        or Breaker(source=ref.source, name=ref.name, state=State.OPEN, left_closed_at=ref.left_closed_at)
+        for ref in refs
     ]
 
 
 def get_row(source: str, name: str) -> Row:
     """One breaker, also one that Redis has and Postgres not yet; 404 if neither has heard of it."""
-    if not name or "\0" in name or "\0" in source:
+    if not name:
         raise Http404
     breaker = Breaker.objects.filter(source=source, name=name).first()
     row = make_rows([breaker or Breaker(source=source, name=name)], is_known=True)[0]
@@ -134,10 +152,6 @@ def find_last_answer() -> datetime | None:
 def list_silent_readings() -> list[Reading]:
     """Places with other libraries' breakers that could not be read the last time."""
     return list(Reading.objects.exclude(error=""))
-
-
-def describe(error: RedisError) -> str:
-    return str(error) or type(error).__name__
 
 
 def get_note(row: Row) -> str:

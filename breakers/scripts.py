@@ -10,7 +10,7 @@ from redis.exceptions import NoScriptError
 from breakers.keys import script_keys
 
 FOLDER = Path(__file__).parent / "lua"
-SHARED = (FOLDER / "shared.lua").read_text()
+SHARED = (FOLDER / "shared.lua").read_text() + "\n"
 
 # Runs one command: `Wire.execute`, or a client's `execute_command`.
 Execute = Callable[..., Any]
@@ -25,11 +25,25 @@ class Subject:
 
 
 class Script:
-    """One file of the lua folder; `shared.lua` says what KEYS and its first two arguments are."""
+    """One file of the lua folder."""
+
+    def __init__(self, name: str, front: str = "") -> None:
+        self.text = front + (FOLDER / name).with_suffix(".lua").read_text()
+        self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest().encode()
+
+    def run(self, execute: Execute, *arguments: str | bytes | int) -> Any:
+        """`arguments` are the number of keys, the keys, and the script's own."""
+        try:
+            return execute("EVALSHA", self.sha, *arguments)
+        except NoScriptError:
+            return execute("EVAL", self.text, *arguments)
+
+
+class Verb(Script):
+    """A script that does something to one breaker; `shared.lua` says what KEYS and its first two arguments are."""
 
     def __init__(self, name: str) -> None:
-        self.text = f"{SHARED}\n{(FOLDER / name).with_suffix('.lua').read_text()}"
-        self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest().encode()
+        super().__init__(name, SHARED)
 
     def __call__(
         self, execute: Execute, subject: Subject | str, now: int | None, *arguments: str | bytes | int
@@ -37,18 +51,16 @@ class Script:
         """`now` is in ms; None means the server's clock."""
         if isinstance(subject, str):
             subject = Subject(subject)
-        moment = b"" if now is None else now
-        try:
-            return execute("EVALSHA", self.sha, *subject.arguments, moment, *arguments)
-        except NoScriptError:
-            return execute("EVAL", self.text, *subject.arguments, moment, *arguments)
+        return self.run(execute, *subject.arguments, b"" if now is None else now, *arguments)
 
 
-enter = Script("enter")
-succeed = Script("succeed")
-fail = Script("fail")
-release = Script("release")
-hold = Script("hold")
-reset = Script("reset")
-announce = Script("announce")
-prune = Script("prune")
+read = Script("read")
+list_open = Script("list")
+enter = Verb("enter")
+succeed = Verb("succeed")
+fail = Verb("fail")
+release = Verb("release")
+hold = Verb("hold")
+reset = Verb("reset")
+announce = Verb("announce")
+prune = Verb("prune")

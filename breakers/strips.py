@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from breakers.history import Outage
-from breakers.rows import STRIP_HOURS
+from dashboard.templatetags.console import clock
 
+STRIP_HOURS = 24
 WIDTH = 240
 # An outage of seconds must still be seen in a strip of a day.
 LEAST_WIDTH = 2
@@ -13,9 +14,11 @@ LEAST_WIDTH = 2
 
 @dataclass(frozen=True)
 class Mark:
-    x: float
-    width: float
-    outage: Outage
+    """One outage: where it stands, as the attributes are written, and its words."""
+
+    x: str
+    width: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ def draw_strip(outages: list[Outage], now: datetime) -> Strip:
     for outage in outages:
         x = max((outage.began_at - began).total_seconds() * scale, 0)
         width = max((outage.ended_at - began).total_seconds() * scale - x, LEAST_WIDTH)
-        marks.append(Mark(round(min(x, WIDTH - LEAST_WIDTH), 1), round(min(width, WIDTH), 1), outage))
+        words = f"Not closed from {clock(outage.began_at)} to {clock(outage.ended_at)}"
+        marks.append(Mark(f"{min(x, WIDTH - LEAST_WIDTH):.1f}", f"{min(width, WIDTH):.1f}", words))
     times = f"{len(marks)} time{'' if len(marks) == 1 else 's'}" if marks else "never"
     return Strip(marks, f"Left closed {times} in the last {STRIP_HOURS} hours")

@@ -9,7 +9,7 @@ from breakers.forms import ReasonForm, TripForm
 from breakers.models import Breaker
 from breakers.operations import BreakerError
 from breakers.rows import Row
-from breakers.tables import BreakerTable, TransitionTable
+from breakers.tables import TransitionTable
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.paging import live_url
@@ -21,7 +21,7 @@ AWAY = "It is on record. Redis does not answer; it takes effect as soon as Redis
 
 @require_safe
 def list_breakers(request: HtmxHttpRequest) -> HttpResponse:
-    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\0", "")
+    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     state = request.GET.get("state", "")
     if state not in STATES:
         raise BadRequest(f"state is {state!r}; it can be open, closed or empty.")
@@ -31,8 +31,6 @@ def list_breakers(request: HtmxHttpRequest) -> HttpResponse:
     board = queries.get_board(request.GET, search=search, state=state, first_open=int(first_open))
     context = {
         "board": board,
-        "open_table": BreakerTable(board.open_rows),
-        "other_table": BreakerTable(board.other_rows),
         "silent": queries.list_silent_readings(),
         "q": search,
         "state": state,

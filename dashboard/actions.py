@@ -34,6 +34,11 @@ def get_action(name: str) -> Action:
     return _registered[name]
 
 
+def find_action(name: str) -> Action | None:
+    """None if the code that had this action is no longer installed; its audit entries stay."""
+    return _registered.get(name)
+
+
 def list_actions() -> list[Action]:
     return sorted(_registered.values(), key=lambda action: action.name)
 

@@ -27,7 +27,8 @@ def client_address(request: HttpRequest) -> str | None:
         # Only the last hop was written by our proxy; whatever stands before it the client may have invented.
         candidate = request.META.get("HTTP_X_FORWARDED_FOR", candidate).rpartition(",")[2].strip()
     try:
-        return str(ip_address(candidate))
+        # Without a zone (fe80::1%eth0), which Postgres does not take.
+        return str(ip_address(candidate.partition("%")[0]))
     except ValueError:
         return None
 

@@ -48,6 +48,12 @@ def find_mistakes() -> Iterator[CheckMessage]:
             hint="Remove REDRIVE_HTTPS=0 and put the console behind TLS.",
             id="redrive.W001",
         )
+    if settings.HTTPS and not settings.TRUST_PROXY:
+        yield Warning(
+            "Behind a proxy that ends TLS every request would be redirected to itself for ever.",
+            hint="Set REDRIVE_TRUST_PROXY=1 if your proxy sets X-Forwarded-Proto and X-Forwarded-For.",
+            id="redrive.W003",
+        )
     if "unix" not in settings.REDIS_URL and "@" not in settings.REDIS_URL:
         yield Warning(
             "Redis is used without a password: whoever reaches it can send tasks to the workers.",

@@ -5,7 +5,11 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.attention import list_attention
+from dashboard.memo import Memo
 from dashboard.navigation import list_items
+
+# Every page counts what needs a person; what was true two seconds ago will do.
+recent_attention = Memo(list_attention, seconds=2)
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -13,6 +17,6 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     return {
         "environment_name": settings.ENVIRONMENT_NAME,
         "environment_colour": settings.ENVIRONMENT_COLOUR,
-        "attention": SimpleLazyObject(list_attention),
+        "attention": SimpleLazyObject(recent_attention),
         "navigation": SimpleLazyObject(lambda: list_items(request)),
     }

@@ -3,15 +3,24 @@
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils import timezone
+from psycopg.errors import QueryCanceled
 
 
 def error_page(request: HttpRequest, status: int, headline: str, sentence: str) -> HttpResponse:
     """Rendered without a request context: its processors would ask the database, which may be what is gone."""
-    html = render_to_string("error.html", {"status": status, "headline": headline, "sentence": sentence})
-    return HttpResponse(html, status=status)
+    context = {
+        "status": status,
+        "headline": headline,
+        "sentence": sentence,
+        "environment_name": settings.ENVIRONMENT_NAME,
+        "environment_colour": settings.ENVIRONMENT_COLOUR,
+    }
+    return HttpResponse(render_to_string("error.html", context), status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -19,8 +28,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    reason = f"It needs a permission that your role does not have: {exception}" if str(exception) else ""
-    return error_page(request, 403, "You may not do that", reason or "Ask an administrator of this console.")
+    reason = f"Nothing was changed. {exception} Ask an administrator of this console."
+    return error_page(request, 403, "You may not do that", reason)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -42,20 +51,36 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     )
 
 
+def method_not_allowed(request: HttpRequest) -> HttpResponse:
+    return error_page(
+        request,
+        405,
+        "This address is not a page",
+        "It is a button's: nothing was changed by opening it. Go back, and press the button.",
+    )
+
+
 def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
-    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
-        response = error_page(
-            request,
-            503,
-            "Postgres does not answer",
-            "The console's own database is away. Runs and consumers stop where they are and lose nothing; "
-            "this page works again as soon as the database does.",
-        )
-        response["Retry-After"] = "10"
-        return response
+    error = sys.exc_info()[1]
+    if isinstance(error, OperationalError | InterfaceError):
+        return unavailable(request, is_slow=isinstance(error.__cause__, QueryCanceled))
     return error_page(
         request,
         500,
         "The console made a mistake",
-        "It is in the log with the time of this request. Nothing else is affected.",
+        f"What you asked for may not have been done. The log says more, at {timezone.now():%Y-%m-%d %H:%M:%S} UTC.",
     )
+
+
+def unavailable(request: HttpRequest, *, is_slow: bool) -> HttpResponse:
+    """Postgres is away, or takes longer than a page may wait."""
+    headline = "Postgres takes too long" if is_slow else "Postgres does not answer"
+    sentence = (
+        "The console's own database is overloaded or locked. Narrow the filter, or try again in a moment."
+        if is_slow
+        else "The console's own database is away. Runs and consumers stop where they are and lose nothing; "
+        "this page works again as soon as the database does."
+    )
+    response = error_page(request, 503, headline, sentence)
+    response["Retry-After"] = "10"
+    return response

@@ -1,11 +1,14 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
+from dashboard import errors
 from dashboard.addresses import remember_address
 
 # No inline script or style, no eval, no other origin: hostile text that slips through somewhere still cannot run.
@@ -43,15 +46,57 @@ def security_headers(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
+def refuse_nonsense(get_response: GetResponse) -> GetResponse:
+    """Refuse text that Postgres cannot hold before any view meets it; give an empty 405 a page."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if any("\0" in value for data in (request.GET, request.POST) for value in flatten(data)):
+            return errors.bad_request(
+                request, BadRequest("A field holds a NUL character, which no text here can have.")
+            )
+        response = get_response(request)
+        if response.status_code == 405 and request.method == "GET":
+            page = errors.method_not_allowed(request)
+            page["Allow"] = response["Allow"]
+            return page
+        return response
+
+    return middleware
+
+
+def flatten(data: QueryDict) -> Iterator[str]:
+    for name, values in data.lists():
+        yield name
+        yield from (value for value in values if isinstance(value, str))
+
+
 class LoginRequired(LoginRequiredMiddleware):
-    """Every page needs a session; a live region whose session has ended sends the whole page to the login."""
+    """Every page needs a session; whoever has lost it comes back after the login to the page they were on."""
+
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], *args: Any
+    ) -> HttpResponseBase | None:
+        # Before Django asks who it is: /healthz must not need the database, whatever cookie came along.
+        if not getattr(view_func, "login_required", True):
+            return None
+        return super().process_view(request, view_func, *args)
 
     def handle_no_permission(  # type: ignore[override]
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
-        if not request.htmx:  # type: ignore[attr-defined]
+        if request.method in ("GET", "HEAD") and not request.htmx:  # type: ignore[attr-defined]
             return super().handle_no_permission(request, view_func)
-        current = urlsplit(request.headers.get("HX-Current-URL", "/"))
-        page = current.path + (f"?{current.query}" if current.query else "")
-        login = f"{reverse('login')}?{urlencode({'next': page})}"
-        return HttpResponse(status=401, headers={"HX-Redirect": login})
+        came_from = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+        login = f"{reverse('login')}?{urlencode({'next': own_path(request, came_from)})}"
+        if request.htmx:  # type: ignore[attr-defined]
+            return HttpResponse(status=401, headers={"HX-Redirect": login})
+        # A button that was pressed too late: going back to its address would look as if it had worked.
+        return HttpResponseRedirect(f"{login}&nothing=changed")
+
+
+def own_path(request: HttpRequest, url: str) -> str:
+    """The path of a page of ours; the overview for any other address."""
+    if not url_has_allowed_host_and_scheme(url, {request.get_host()}):
+        return "/"
+    parts = urlsplit(url)
+    return parts.path + (f"?{parts.query}" if parts.query else "")

@@ -11,6 +11,7 @@ from dashboard.access import may
 SECTIONS = [
     ("overview", "Overview", "o", ""),
     ("dlq:groups", "Dead letters", "d", ""),
+    ("projections:projections", "Projections", "p", ""),
     ("breakers:breakers", "Breakers", "b", ""),
     ("runs:runs", "Runs", "r", ""),
     ("workers", "Workers", "w", ""),

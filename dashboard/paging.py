@@ -7,7 +7,7 @@ The URL carries one of
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import BadRequest
@@ -81,12 +81,13 @@ def read_cursor(text: str) -> Func:
     """The cursor as a row value; a broken one is the client's mistake."""
     when, _, pk = text.rpartition("_")
     try:
-        values: list[Any] = [datetime.fromisoformat(when), int(pk)]
-    except ValueError:
+        # In UTC: Postgres does not take every offset that Python does.
+        values: list[Any] = [datetime.fromisoformat(when).astimezone(UTC), int(pk)]
+    except (ValueError, OverflowError):
         raise BadRequest(
             "The page's cursor (after, before or at) is damaged; start from the first page."
         ) from None
-    if values[0].tzinfo is None or not 0 < values[1] < 2**63:
+    if "+" not in when or not 0 < values[1] < 2**63:
         raise BadRequest("The page's cursor (after, before or at) is damaged; start from the first page.")
     return row_value(*(Value(value) for value in values))
 

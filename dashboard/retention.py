@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from dashboard.models import Heartbeat, LoginLink, SignInAttempt
@@ -15,5 +16,6 @@ KEEP_HEARTBEATS = timedelta(hours=24)
 def prune() -> None:
     now = timezone.now()
     SignInAttempt.objects.filter(at__lt=now - KEEP_SIGN_IN_ATTEMPTS).delete()
+    Session.objects.filter(expire_date__lt=now).delete()
     LoginLink.objects.filter(expires_at__lt=now - KEEP_USED_LINKS).delete()
     Heartbeat.objects.filter(seen_at__lt=now - KEEP_HEARTBEATS).exclude(kind=Heartbeat.Kind.REDIS).delete()

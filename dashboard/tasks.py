@@ -7,8 +7,8 @@ from dashboard.runs import dispatch, worker
 
 
 @shared_task
-def run_lane(run_id: int, number: int) -> None:
-    worker.run_lane(run_id, number)
+def run_lane(run_id: int, number: int, epoch: int) -> None:
+    worker.run_lane(run_id, number, epoch)
 
 
 @shared_task

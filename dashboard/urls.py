@@ -9,6 +9,7 @@ from dashboard.workers import views as workers
 
 urlpatterns = [
     path("", views.overview, name="overview"),
+    path("projections/", include("projections.urls")),
     path("breakers/", include("breakers.urls")),
     path("dead-letters/", include("dlq.urls")),
     path("runs/", include("dashboard.runs.urls")),

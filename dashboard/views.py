@@ -7,18 +7,24 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
+from dashboard.attention import list_attention
 from dashboard.models import Heartbeat
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.redis import RedisError, get_redis
 from dashboard.runs import queries as runs
 from dashboard.workers import queries as workers
 
+SHOWN_RUNS = 5
+
 
 @require_safe
 def overview(request: HtmxHttpRequest) -> HttpResponse:
-    active = list(runs.list_runs("active").order_by("-id")[:5])
+    active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
     progress = runs.get_progress(active)
     context = {
+        # Here it is the page itself, so it is as of now.
+        "attention": list_attention(),
+        "active_count": runs.count_active(),
         "runs": [(run, progress[run.pk]) for run in active],
         "redis": workers.get_redis_state(),
         "workers": [
@@ -42,10 +48,13 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def readyz(request: HttpRequest) -> JsonResponse:
     """Ready: each part with its state, and 503 if any is missing."""
-    states = {"postgres": probe(ask_postgres)}
-    states["redis"] = probe(lambda: bool(get_redis().ping()))
-    for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT):
-        states[kind] = probe(lambda kind=kind: workers.has_live(kind))  # type: ignore[misc]
+    states = {"postgres": probe(ask_postgres), "redis": probe(lambda: bool(get_redis().ping()))}
+    if states["postgres"] == "ok":
+        states["worker"] = probe(lambda: not workers.list_idle_queues(workers.list_heartbeats("worker")))
+        states["beat"] = probe(workers.has_live_beat)
+    else:
+        # Heartbeats are in Postgres; asking again would only wait again.
+        states |= {"worker": "unknown", "beat": "unknown"}
     ready = all(state == "ok" for state in states.values())
     response = JsonResponse({"ready": ready, **states}, status=200 if ready else 503)
     # Not being ready is an answer, and is asked for every second while the console starts: no error in the log.
@@ -72,6 +81,6 @@ def probe(ask: Callable[[], bool]) -> str:
 @cache_control(max_age=86400, public=True)
 def favicon(request: HttpRequest) -> HttpResponse:
     """The mark, with the number that needs attention (`?n=3`) in it."""
-    number = request.GET.get("n", "0")
+    number = request.GET.get("n", "0")[:3]
     context = {"number": min(int(number), 99) if number.isascii() and number.isdigit() else 0}
     return render(request, "favicon.svg", context, content_type="image/svg+xml")

@@ -3,6 +3,7 @@
 from dlq.classification.error import classify_error
 from dlq.models.override import Override
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
+from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
 from dlq.sequences import (
     BlockingLetter,
@@ -18,6 +19,7 @@ __all__ = [
     "Failure",
     "Override",
     "Parked",
+    "RecentLetter",
     "classify_error",
     "close_rebuilt",
     "count_open",
@@ -25,6 +27,7 @@ __all__ = [
     "find_overrides",
     "find_statuses",
     "list_blocking",
+    "list_recent",
     "park_again",
     "park_events",
     "record_failure",

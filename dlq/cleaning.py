@@ -19,6 +19,7 @@ MOST_JSON_BYTES = 256 * 1024
 MOST_DEPTH = 100
 # Postgres counts a number's digits; a short text can name one with a billion of them.
 HUGE_NUMBER = re.compile(r"\d[eE][+-]?\d{4}|\d{1000}")
+NO_WORD = re.compile(r"[\W_]+")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # How far a reporter's clock may be ahead before we take our own time instead.
 CLOCK_AHEAD = timedelta(minutes=5)
@@ -40,10 +41,23 @@ class Payload:
 
 def clean_text(value: Any) -> str:
     """The text with what Postgres refuses made visible: NUL as ␀, half a surrogate pair as a replacement character."""
-    text = value if isinstance(value, str) else decode(value) if isinstance(value, bytes) else str(value)
+    text = value if isinstance(value, str) else decode(value) if isinstance(value, bytes) else to_text(value)
     if text.isascii() and "\0" not in text:
         return text
     return UNSTORABLE.sub(lambda match: "␀" if match[0] == "\0" else "\ufffd", text)
+
+
+def to_text(value: Any) -> str:
+    """Anything as text, even an object that cannot be written."""
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__} that cannot be written>"
+
+
+def split_words(text: str) -> str:
+    """The words of a text, for the search: what stands between them is not looked for."""
+    return NO_WORD.sub(" ", text).strip()
 
 
 def clean_name(value: Any) -> str:
@@ -91,7 +105,7 @@ def clean_payload(payload: Any) -> Payload:
 
 def write_json(value: Any) -> bytes:
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = json.dumps(value, ensure_ascii=False, default=to_text)
     except (TypeError, ValueError, RecursionError):
         # Keys that are no text, circles, a thousand levels: Python's own spelling is better than nothing.
         try:

@@ -9,12 +9,12 @@ from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
+from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
 from dlq.masking import Masker
 from dlq.models import DeadLetter, LetterBody
 from dlq.models.letter import IS_OPEN, LetterQuerySet
 from dlq.models.words import Category, Status, Tier
-from dlq.recording.prepare import NO_WORD
 
 OPEN, CLOSED, ANY = "", "closed", "any"
 STATUSES = {
@@ -90,7 +90,7 @@ class LetterFilter(forms.Form):
         self.masker = Masker(user)
 
     def clean_words(self) -> str:
-        words = NO_WORD.sub(" ", self.cleaned_data["words"]).strip()
+        words = split_words(self.cleaned_data["words"])
         if self.cleaned_data["words"] and not words:
             raise forms.ValidationError("There is no word in it to look for.")
         return words

@@ -1,6 +1,7 @@
 """A run's items: letters frozen when the run was asked for, each in at most one active run."""
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
 from dashboard.models import Lane, Run
 from dlq.models import LetterRunItem
@@ -44,6 +45,11 @@ def set_lane_totals(run: Run) -> None:
     for lane in run.lanes.all():
         number = LetterRunItem.objects.filter(run=run, lane=lane.number).count()
         Lane.objects.filter(pk=lane.pk).update(total=number)
+
+
+def without_active(letters: LetterQuerySet) -> LetterQuerySet:
+    """Those that no active run has."""
+    return letters.filter(~Exists(LetterRunItem.objects.filter(letter=OuterRef("pk"), is_active=True)))
 
 
 def release_ended() -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models import Count
 
+from dlq.items import without_active
 from dlq.models import LetterRunItem
-from dlq.selection import Selection, followers_of, without_active
+from dlq.selection import Selection, followers_of
 from dlq.verbs import Verb
 
 # Up to so many letters are handled in the request; more are a run.

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
+from dlq.items import without_active
 from dlq.models import Attempt, DeadLetter, FailureBucket, LetterBody, LetterRunItem
-from dlq.selection import without_active
 
 # One transaction's worth: short enough that nobody waits for it.
 PURGE_SIZE = 500

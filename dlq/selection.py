@@ -8,7 +8,7 @@ from django.db.models.lookups import LessThan
 
 from dashboard.paging import row_value
 from dlq.filters import LetterFilter
-from dlq.models import DeadLetter, FailureGroup, LetterRunItem
+from dlq.models import DeadLetter, FailureGroup
 from dlq.models.letter import LetterQuerySet
 from dlq.models.words import Status
 
@@ -88,8 +88,3 @@ def followers_of(selection: Selection) -> LetterQuerySet:
     return (
         parked.exclude(sequence_key="").filter(Exists(ahead)).exclude(pk__in=selection.letters.values("pk"))
     )
-
-
-def without_active(letters: LetterQuerySet) -> LetterQuerySet:
-    """Those that no active run has."""
-    return letters.filter(~Exists(LetterRunItem.objects.filter(letter=OuterRef("pk"), is_active=True)))

@@ -23,6 +23,8 @@ MOST_NAMED = 20
 CHUNK = 2000
 # Neighbouring spans are joined when so many have come.
 JOIN_AFTER = 100
+# Holes that a page looks at; it is asked for every few seconds.
+MOST_ON_PAGE = 5000
 CLOSED = ("resolved", "discarded")
 
 # The checkpoint, what is covered by spans, and the ranges that are not; all of one moment.
@@ -109,6 +111,14 @@ def check(row: Projection) -> Account:
             account.span_count = row.spans.count()
     Projection.objects.filter(pk=row.pk).update(accounting=asdict(account))
     return account
+
+
+def show(row: Projection) -> Account:
+    """For a page: taken now, or where that would take long, as beat last found it."""
+    kept = row.accounting
+    if kept and kept["total"] - kept["processed"] - kept["ignored"] > MOST_ON_PAGE:
+        return Account(**kept)
+    return take(row)[0]
 
 
 def take(row: Projection) -> tuple[Account, list[int]]:

@@ -7,12 +7,15 @@ class ProjectionsConfig(AppConfig):
     name = "projections"
 
     def ready(self) -> None:
+        from dashboard import attention
         from dashboard.embedded.applications import run_beside
         from projections.declared import sync_declared
         from projections.definition import list_projectors
+        from projections.queries import find_troubled
 
         # Every app's own `projections.py`.
         autodiscover_modules("projections")
         if list_projectors():
             run_beside("consumer", "consume")
+        attention.register(find_troubled)
         post_migrate.connect(sync_declared, sender=self)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from projections.definition import Projector, list_projectors
-from projections.lag import recount_seen
+from projections.lag import recount_idle
 from projections.models import NATIVE, Projection
 from projections.policies import describe, longest_retry_seconds
 
@@ -18,7 +18,7 @@ def sync_declared(**_: Any) -> None:
         unique_fields=["source", "name"],
         update_fields=COLUMNS,
     )
-    recount_seen()
+    recount_idle()
 
 
 def make_row(projector: Projector) -> Projection:

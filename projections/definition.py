@@ -48,6 +48,9 @@ class Projector:
     effects: ClassVar[Effects] = Effects.DATABASE
     # Whether events of different streams may be replayed at the same time.
     parallel_by_sequence: ClassVar[bool] = False
+    # Its handlers only send statements and look at no result, nor at a row count as the ORM's save() does: then they
+    # need not wait for each other's answers, which is three times as fast.
+    is_pipelined: ClassVar[bool] = False
     # How long one try may take, unless the policy says.
     timeout_seconds: ClassVar[float] = TIMEOUT_SECONDS
     # Where the runbook is; a link on the projection's page.

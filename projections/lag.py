@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from projections.models import LagSample, Projection
+from projections.runtime.lock import try_lock_consumer
 
 RATE_WINDOW = timedelta(minutes=5)
 TREND_WINDOW = timedelta(hours=1)
@@ -35,7 +37,7 @@ UPDATE projections_projection p SET seen_count = (
         WHERE e.type = wanted.type AND e.position <= p.position ORDER BY e.position DESC LIMIT 1
     ) AS seen
 )
-WHERE %(id)s IN (0, p.id)
+WHERE p.id = %(id)s
 """
 
 # What each did in the window, and how long ago its first minute there began.
@@ -60,6 +62,15 @@ class Lag:
         return max((timezone.now() - self.oldest_at).total_seconds(), 0.0)
 
 
+class Sample(NamedTuple):
+    """Where the head and a projection were at a moment."""
+
+    at: datetime
+    head: int
+    position: int
+    lag: int
+
+
 @dataclass(frozen=True)
 class Rates:
     """Events a second over the last minutes; `arriving` is None while nobody has sampled."""
@@ -82,7 +93,7 @@ class Measures:
 
     lag: Lag
     rates: Rates
-    samples: list[LagSample]
+    samples: list[Sample]
 
     @property
     def seconds_left(self) -> float | None:
@@ -101,10 +112,18 @@ def get_lags() -> dict[int, Lag]:
         }
 
 
-def recount_seen(projection_id: int = 0) -> None:
-    """Put right what one projection, or every one, has seen of its types."""
+def recount_seen(projection_id: int) -> None:
+    """Put right what a projection has seen of its types; the caller holds its lock, so that it does not move."""
     with connection.cursor() as cursor:
         cursor.execute(RECOUNT, {"id": projection_id})
+
+
+def recount_idle() -> None:
+    """The same for every projection that nobody is working on right now."""
+    for row in Projection.objects.only("name"):
+        with transaction.atomic():
+            if try_lock_consumer(row.name):
+                recount_seen(row.pk)
 
 
 def get_measures(since: timedelta = TREND_WINDOW) -> dict[int, Measures]:
@@ -114,9 +133,11 @@ def get_measures(since: timedelta = TREND_WINDOW) -> dict[int, Measures]:
     with connection.cursor() as cursor:
         cursor.execute(GET_PACES, [now - RATE_WINDOW])
         paces = {row[0]: row[1:] for row in cursor.fetchall()}
-    samples: dict[int, list[LagSample]] = {}
-    for sample in LagSample.objects.filter(at__gt=now - since).order_by("at"):
-        samples.setdefault(sample.projection_id, []).append(sample)
+    samples: dict[int, list[Sample]] = {}
+    # Tuples: fifty projections have thousands of them.
+    recent = LagSample.objects.filter(at__gt=now - since).order_by("at")
+    for pk, *values in recent.values_list("projection_id", *Sample._fields):
+        samples.setdefault(pk, []).append(Sample(*values))
     return {
         pk: Measures(lag, make_rates(lag, paces.get(pk), samples.get(pk, []), now), samples.get(pk, []))
         for pk, lag in lags.items()
@@ -124,7 +145,7 @@ def get_measures(since: timedelta = TREND_WINDOW) -> dict[int, Measures]:
 
 
 def make_rates(
-    lag: Lag, pace: tuple[int, int, int, datetime] | None, samples: Iterable[LagSample], now: datetime
+    lag: Lag, pace: tuple[int, int, int, datetime] | None, samples: Iterable[Sample], now: datetime
 ) -> Rates:
     """What arrives is what was handled, and what the lag grew by meanwhile."""
     handled_count, processed, failed, since = pace or (0, 0, 0, now - RATE_WINDOW)

@@ -14,7 +14,7 @@ def sample() -> None:
 def account() -> None:
     """The sum that lag is read from is put right on the way, should it ever be off."""
     accounting.check_all()
-    lag.recount_seen()
+    lag.recount_idle()
 
 
 @shared_task

@@ -10,13 +10,17 @@ function startLive(region) {
   const state = document.getElementById("live-state");
   let lastAnswer = new Date();
 
+  let timer;
+
   const say = (text, isStale) => {
-    state.textContent = text;
+    // Written only when it changes: a screen reader speaks every change.
+    if (state.textContent !== text) state.textContent = text;
     state.classList.toggle("stale", isStale);
   };
   const schedule = () => {
     const every = Number(region.querySelector("[data-every]")?.dataset.every ?? EVERY);
-    setTimeout(tick, every * 1000 * (document.hidden ? HIDDEN_FACTOR : 1));
+    clearTimeout(timer);
+    timer = setTimeout(tick, every * 1000 * (document.hidden ? HIDDEN_FACTOR : 1));
   };
   const tick = () => htmx.trigger(region, "tick");
 
@@ -55,10 +59,14 @@ Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
 
 function openDialog(address) {
   const dialog = document.getElementById("dialog");
+  const goThere = () => location.assign(address);
+  dialog.replaceChildren();
   htmx.ajax("GET", address, { target: dialog, swap: "innerHTML ignoreTitle:true" }).then(() => {
+    // Nothing came: the page itself says why.
+    if (!dialog.firstElementChild) return goThere();
     dialog.showModal();
     dialog.querySelector("[autofocus]")?.focus();
-  });
+  }, goThere);
 }
 
 document.addEventListener("click", (event) => {
@@ -76,15 +84,15 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// A form is sent once, however often its button is clicked.
+// A form is sent once, however often its button is clicked; a download leaves the page as it is and may be repeated.
+const sent = new WeakSet();
 document.addEventListener("submit", (event) => {
-  if (event.target.method !== "post") return;
-  if (event.target.dataset.sent) event.preventDefault();
-  event.target.dataset.sent = "1";
+  const form = event.target;
+  if (form.method !== "post" || form.hasAttribute("data-download")) return;
+  if (sent.has(form)) event.preventDefault();
+  sent.add(form);
 });
-window.addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
-});
+window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 // Keys.
 
@@ -98,6 +106,7 @@ function moveCursor(step) {
   rows[current]?.classList.remove("cursor");
   rows[next].classList.add("cursor");
   rows[next].scrollIntoView({ block: "nearest" });
+  rows[next].querySelector("a")?.focus({ preventScroll: true });
 }
 
 // Selection: while rows are ticked, the actions take the place of the filter bar.
@@ -147,7 +156,7 @@ const keys = {
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input, select, textarea, dialog, [contenteditable]");
-  const isOnControl = event.key === "Enter" && event.target.closest("a, button");
+  const isOnControl = event.key === "Enter" && event.target.closest("a, button, summary");
   if (isTyping || isOnControl || event.ctrlKey || event.metaKey || event.altKey) return;
   const goTo = isGoing && document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
   isGoing = false;

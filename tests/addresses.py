@@ -5,9 +5,19 @@ from collections.abc import Iterator
 from django.urls import URLPattern, URLResolver, get_resolver
 
 # A value for each name that stands in an address; the row need not exist.
-SAMPLES = dict.fromkeys(("run_id", "user_id", "group_id", "letter_id", "rule_id"), "1") | {
-    "token": "no-such-token"
-}
+SAMPLES = dict.fromkeys(
+    (
+        "run_id",
+        "user_id",
+        "group_id",
+        "letter_id",
+        "rule_id",
+        "projection_id",
+        "skip_id",
+        "request_id",
+    ),
+    "1",
+) | {"token": "no-such-token"}
 CONVERTERS = {
     "IntConverter": "int",
     "StringConverter": "str",

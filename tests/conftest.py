@@ -8,6 +8,7 @@ from django.test import Client
 
 from dashboard.access.operations import create_user
 from dashboard.actions import ADMIN, OPERATOR, VIEWER
+from dashboard.memo import forget_all
 from dashboard.redis import get_redis
 
 
@@ -25,8 +26,9 @@ def _flush_past_the_audit_triggers() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _empty_redis() -> None:
+def _nothing_remembered() -> None:
     get_redis().flushdb()
+    forget_all()
 
 
 @pytest.fixture

@@ -125,9 +125,7 @@ class OwnPostgres:
 @contextmanager
 def running_web(log: Path, *, wsgi: str = "dashboard.wsgi", **environment: str) -> Iterator[str]:
     """Gunicorn as `up` starts it; gives the console's address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = find_port()
     options = ["-k", "gthread", "--threads", "4", "-b", f"127.0.0.1:{port}", wsgi]
     process = Process("-m", "gunicorn", *options, log=log, **environment)
     url = f"http://127.0.0.1:{port}"
@@ -136,6 +134,13 @@ def running_web(log: Path, *, wsgi: str = "dashboard.wsgi", **environment: str) 
         yield url
     finally:
         process.kill()
+
+
+def find_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def answers(url: str) -> bool:

@@ -25,6 +25,7 @@ def scan() -> None:
         except RedisError as error:
             place.error = str(error) or type(error).__name__
         place.save()
+    close_unread()
 
 
 def scan_slice(reader: Reader, place: Reading) -> None:
@@ -74,6 +75,13 @@ def save(reader: Reader, found: list[Found]) -> None:
         Breaker.objects.bulk_update(
             rows, ["state", "changed_at", "left_closed_at", "failure_count", "retry_at", "seen_at"]
         )
+
+
+def close_unread() -> None:
+    """What a reader found that the settings no longer name is nobody's concern any more."""
+    sources = [Breaker.OURS, *list_readers()]
+    for row in Breaker.objects.exclude(source__in=sources).exclude(state=State.CLOSED):
+        note_transition(row, State.CLOSED, timezone.now(), "no longer read")
 
 
 def close_gone(reader: Reader, place: Reading) -> None:

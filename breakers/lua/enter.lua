@@ -28,7 +28,7 @@ if b.state == 'open' then
   if now < probe_at then
     return refuse(probe_at - now)
   end
-  move(b, 'half_open', b.held ~= '' and 'hold ended' or 'waited', '')
+  move(b, 'half_open', b.held ~= '' and 'hold over' or 'pause over', '')
 end
 
 local probes = live_probes(b)

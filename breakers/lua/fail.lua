@@ -33,7 +33,7 @@ else
   failures[#failures + 1] = now
   if #failures >= tonumber(ARGV[5]) then
     b = read_all()
-    cause = 'failures'
+    cause = 'too many failures'
   else
     b.failures = table.concat(failures, ',')
   end

@@ -6,15 +6,9 @@ from django import template
 
 from breakers.history import Day
 from breakers.rows import Row
-from breakers.strips import Strip, draw_strip
 from breakers.tables import STATE_TONES
 
 register = template.Library()
-
-
-@register.filter
-def percent(share: float) -> str:
-    return f"{share * 100:.1f}"
 
 
 @register.filter
@@ -25,11 +19,6 @@ def times(number: int, factor: int) -> int:
 @register.filter
 def in_ms(seconds: float) -> str:
     return f"{seconds * 1000:g} ms"
-
-
-@register.filter
-def strip(row: Row) -> Strip:
-    return draw_strip(row.outages, row.now)
 
 
 @register.filter

@@ -28,7 +28,8 @@ def needs(action: str) -> Callable[[View], View]:
         @wraps(view)
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not may(request.user, action):
-                raise PermissionDenied(get_action(action).description)
+                role = get_action(action).role or "nobody"
+                raise PermissionDenied(f"{action} needs the role {role}, or that permission by itself.")
             return view(request, *args, **kwargs)
 
         return checked

@@ -41,6 +41,9 @@ def set_role(user: User, role: str) -> None:
     """Give the user this role and no other."""
     user.groups.remove(*Group.objects.filter(name__in=ROLES))
     user.groups.add(Group.objects.get(name=role))
+    # A superuser may do everything whatever the role says.
+    User.objects.filter(pk=user.pk).update(is_superuser=False)
+    user.is_superuser = False
 
 
 def list_admins() -> list[User]:

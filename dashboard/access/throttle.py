@@ -2,9 +2,11 @@
 
 An attempt is written before the password is looked at and taken back if it was right, so that many tries at
 once count as many: there is no moment between counting and checking. If the process dies in between, the
-attempt stays and counts as a failure.
+attempt stays and counts as a failure. One that is refused was never checked and is taken back too, so that trying
+again does not prolong the wait.
 """
 
+import unicodedata
 from datetime import timedelta
 
 from django.utils import timezone
@@ -20,7 +22,9 @@ MOST_FROM_AN_ADDRESS = 50
 
 
 def note_attempt(username: str, address: str) -> SignInAttempt:
-    return SignInAttempt.objects.create(username=username.lower()[:150], address=address)
+    """The name as Django's form will read it, or spaces and look-alikes would each count by themselves."""
+    name = unicodedata.normalize("NFKC", username).strip().lower()[:150]
+    return SignInAttempt.objects.create(username=name, address=address)
 
 
 def is_throttled(attempt: SignInAttempt) -> bool:

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib import auth, messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
@@ -5,6 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -16,6 +18,7 @@ from dashboard.access.tables import UserTable
 from dashboard.actions import ROLES
 from dashboard.addresses import client_address, is_loopback
 from dashboard.login_links import find_link, redeem_link
+from dashboard.models import AuditEntry
 from dashboard.pages import HtmxHttpRequest, render_page
 
 
@@ -27,7 +30,8 @@ def login(request: HttpRequest) -> HttpResponse:
         return render_login(request, AuthenticationForm(request))
     attempt = throttle.note_attempt(request.POST.get("username", ""), client_address(request) or "0.0.0.0")  # noqa: S104
     if throttle.is_throttled(attempt):
-        audit.record("session.refuse", actor=attempt.username or "nobody")
+        attempt.delete()
+        note_refusal(attempt.username or "nobody")
         response = render_login(request, AuthenticationForm(request), is_throttled=True, status=429)
         response["Retry-After"] = str(int(throttle.WINDOW.total_seconds()))
         return response
@@ -43,7 +47,7 @@ def login(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def login_link(request: HttpRequest, token: str) -> HttpResponse:
     """GET shows a button, so that a link preview does not use the link up; POST redeems it."""
-    if not is_loopback(request):
+    if not settings.EMBEDDED or not is_loopback(request):
         raise Http404
     if request.method != "POST":
         return render(request, "access/login_link.html", {"link": find_link(token)})
@@ -112,6 +116,13 @@ def render_login(
 ) -> HttpResponse:
     context = {"form": form, "is_throttled": is_throttled, "next": next_page(request)}
     return render(request, "access/login.html", context, status=status)
+
+
+def note_refusal(username: str) -> None:
+    """Once a window for each name: strangers must not be able to fill the trail."""
+    since = timezone.now() - throttle.WINDOW
+    if not AuditEntry.objects.filter(action="session.refuse", actor=username, at__gt=since).exists():
+        audit.record("session.refuse", actor=username, outcome=AuditEntry.Outcome.FAILED)
 
 
 def sign_in(request: HttpRequest, user: User) -> None:

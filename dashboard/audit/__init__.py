@@ -42,14 +42,21 @@ def action(name: str, *, actor: Actor, subject: models.Model | str = "", reason:
             yield entry
             write(name, actor=actor, entry=entry, reason=reason)
     except Exception as error:
-        entry.details = {"error": f"{type(error).__name__}: {error}"[:1000]}
+        entry.details |= {"error": f"{type(error).__name__}: {error}"[:1000]}
         write(name, actor=actor, entry=entry, reason=reason, outcome=AuditEntry.Outcome.FAILED)
         raise
 
 
-def record(name: str, *, actor: Actor, subject: models.Model | str = "", **details: Any) -> None:
+def record(
+    name: str,
+    *,
+    actor: Actor,
+    subject: models.Model | str = "",
+    outcome: AuditEntry.Outcome = AuditEntry.Outcome.SUCCEEDED,
+    **details: Any,
+) -> None:
     """Note something that has no transaction of its own, such as signing in."""
-    write(get_action(name).name, actor=actor, entry=Entry(subject, details))
+    write(get_action(name).name, actor=actor, entry=Entry(subject, details), outcome=outcome)
 
 
 def write(

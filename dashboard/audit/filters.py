@@ -1,11 +1,16 @@
 from datetime import date, datetime, time, timedelta
 
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.actions import list_actions
 from dashboard.models import AuditEntry
+
+PICKER = forms.DateInput(attrs={"type": "date"})
+# Days that have a day before and after them in every zone.
+DAYS = [MinValueValidator(date(1970, 1, 1)), MaxValueValidator(date(2999, 12, 31))]
 
 
 def list_choices() -> list[tuple[str, str]]:
@@ -21,8 +26,8 @@ class AuditFilter(forms.Form):
     outcome = forms.ChoiceField(
         required=False, label="Outcome", choices=[("", "any outcome"), *AuditEntry.Outcome.choices]
     )
-    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+    since = forms.DateField(required=False, label="From", widget=PICKER, validators=DAYS)
+    until = forms.DateField(required=False, label="To", widget=PICKER, validators=DAYS)
 
     def apply(self) -> QuerySet[AuditEntry]:
         """The entries that match; call it on a valid form."""

@@ -2,7 +2,7 @@ from typing import Any
 
 import django_tables2 as tables
 
-from dashboard.actions import get_action
+from dashboard.actions import find_action
 from dashboard.columns import BadgeColumn, TemplateCell, TimeColumn
 from dashboard.models import AuditEntry
 
@@ -24,4 +24,5 @@ class AuditTable(tables.Table):
         row_attrs = {"id": lambda record: f"entry-{record.pk}"}
 
     def context_details(self, record: AuditEntry) -> dict[str, Any]:
-        return {"entry": record, "description": get_action(record.action).description}
+        action = find_action(record.action)
+        return {"entry": record, "description": action.description if action else "Not installed any more."}

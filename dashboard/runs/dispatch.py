@@ -1,6 +1,7 @@
 """Messages for runs. A message is only a hint that a lane has work; losing one, or all, costs time and nothing else."""
 
 import logging
+import time
 from functools import cache
 
 from celery import current_app
@@ -8,7 +9,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 from kombu import Connection
-from kombu.exceptions import OperationalError
+from kombu.exceptions import KombuError
 from kombu.pools import producers
 
 from dashboard.models import Lane, Run
@@ -17,27 +18,30 @@ from dashboard.runs import lanes, states
 
 logger = logging.getLogger(__name__)
 
+# Somebody waits for the page; beat has more time.
+PATIENCE_SECONDS = 1.0
 # What one pass of beat looks at.
 PASS_SIZE = 200
 
 
 def dispatch(run: Run) -> None:
-    """Send a message for each lane of the run; if Redis is away or hung, the run stays pending and beat sends them."""
+    """Send a message for each lane of the run, in bounded time; what is not sent stays pending and beat sends it."""
+    end = time.monotonic() + PATIENCE_SECONDS
     for lane in run.lanes.filter(is_done=False).order_by("number"):
-        if not send_lane(run.pk, lane.number):
+        if not send_lane(run.pk, lane.number, lane.epoch) or time.monotonic() > end:
             return
 
 
-def send_lane(run_id: int, number: int) -> bool:
+def send_lane(run_id: int, number: int, epoch: int) -> bool:
     """Send one message, in bounded time; False, and a line in the log, if Redis did not take it."""
     try:
         # A pooled connection to a server that hangs is tried and renewed several times; ours fails once.
         get_redis().ping()
         with producers[publisher()].acquire(block=True, timeout=1) as producer:
             current_app.send_task(
-                "dashboard.tasks.run_lane", (run_id, number), producer=producer, retry=False
+                "dashboard.tasks.run_lane", (run_id, number, epoch), producer=producer, retry=False
             )
-    except (OperationalError, RedisError, OSError) as error:
+    except (KombuError, RedisError, OSError) as error:
         logger.warning(
             "run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error
         )
@@ -59,11 +63,19 @@ def tend_runs() -> None:
     active = Run.objects.exclude(state__in=[*Run.ENDED, Run.State.PAUSED]).order_by("id")
     for run_id in active.values_list("pk", flat=True)[:PASS_SIZE]:
         states.settle(run_id)
-    # A message that nobody acted on for half a lease is taken for lost; one too many does no harm.
+    # A message that nobody acted on for half a lease may be lost; the lane's epoch makes one too many harmless.
     lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-settings.RUN_LEASE_SECONDS / 2))
     waiting = Lane.objects.filter(
         lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE
-    )
-    for run_id, number in waiting.order_by("run_id", "number").values_list("run_id", "number")[:PASS_SIZE]:
-        if not send_lane(run_id, number):
+    ).order_by("dispatched_at", "run_id", "number")[:PASS_SIZE]
+    for lane in waiting if not is_queue_full(len(waiting)) else ():
+        if not send_lane(lane.run_id, lane.number, lane.epoch):
             return
+
+
+def is_queue_full(number: int) -> bool:
+    """True if as many messages wait as we would send: then none is lost, they are only not taken yet."""
+    try:
+        return int(get_redis().llen(settings.CELERY_TASK_DEFAULT_QUEUE)) >= max(number, 1)
+    except RedisError:
+        return True

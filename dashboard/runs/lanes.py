@@ -59,10 +59,13 @@ class Hold:
             )
             if lane is None:
                 raise LaneLostError(f"run {self.run.pk} lane {self.number} has a new holder")
+            done_before = lane.done_count
             yield lane
             renewed_at = time.monotonic()
             lane.leased_until = in_seconds(settings.RUN_LEASE_SECONDS)
-            lane.error_count = 0
+            if lane.done_count > done_before:
+                # Only progress counts: a slice may record that it begins, and then fail every time.
+                lane.error_count = 0
             lane.rate = (lane.done_count - self._done_at_claim) / max(renewed_at - self._since, 0.001)
             lane.save(update_fields=["totals", "cursor", "total", "leased_until", "error_count", "rate"])
         self._renewed_at = renewed_at
@@ -81,13 +84,16 @@ def is_due() -> Q:
     return Q(not_before=None) | Q(not_before__lte=Now())
 
 
-def claim(run_id: int, number: int, *, holder: str) -> Hold | None:
-    """Take the lane with a new epoch; None if it is held, done, not due, or its run is not to be worked on."""
+def claim(run_id: int, number: int, epoch: int, *, holder: str) -> Hold | None:
+    """Take the lane with a new epoch; None if it is held, done, not due, or its run is not to be worked on.
+
+    `epoch` is the one that the message was sent for: of several messages for one turn, only the first is acted on.
+    """
     with transaction.atomic():
         lane = (
             Lane.objects.select_for_update(of=("self",), skip_locked=True)
             .select_related("run")
-            .filter(is_free(), is_due(), run_id=run_id, number=number, is_done=False)
+            .filter(is_free(), is_due(), run_id=run_id, number=number, epoch=epoch, is_done=False)
             .filter(run__state__in=Run.WORKABLE)
             .first()
         )
@@ -103,7 +109,7 @@ def claim(run_id: int, number: int, *, holder: str) -> Hold | None:
 def release(hold: Hold, step: Step) -> None:
     """Give the lane back; without effect if it has a new holder."""
     Lane.objects.filter(pk=hold.lane_id, epoch=hold.epoch).update(
-        leased_until=None, is_done=step.is_done, not_before=step.wait_until
+        leased_until=None, is_done=step.is_done, not_before=step.wait_until, dispatched_at=None
     )
 
 
@@ -116,7 +122,9 @@ def release_after_error(hold: Hold) -> int:
         lane.error_count += 1
         lane.leased_until = None
         lane.not_before = in_seconds(FIRST_ERROR_WAIT_SECONDS * 2 ** (lane.error_count - 1))
-        lane.save(update_fields=["error_count", "leased_until", "not_before"])
+        # No message is on its way: beat sends one as soon as the time has come.
+        lane.dispatched_at = None
+        lane.save(update_fields=["error_count", "leased_until", "not_before", "dispatched_at"])
     return lane.error_count
 
 

@@ -24,7 +24,8 @@ def create_run(
 ) -> tuple[Run, bool]:
     """Write the run and its lanes; call it inside `audit.action`, and dispatch afterwards.
 
-    The second value is False if a run with this request key exists already: then that run is returned.
+    The second value is False if a run with this request key exists already: then that run is returned, and the
+    entry should say so.
     """
     get_kind(kind)
     try:

@@ -13,6 +13,9 @@ from dashboard.attention import Need
 from dashboard.models import Lane, Run
 from dashboard.runs.kinds import find_kind
 
+MOST_COUNTED = 1_000
+# Troubled runs of a kind that are named one by one.
+SHOWN_TROUBLED = 3
 # The width of a full meter, in the units of its SVG.
 METER_WIDTH = 1000
 
@@ -56,6 +59,12 @@ def list_runs(state: str = "", kind: str = "") -> QuerySet[Run]:
     return runs.filter(kind=kind) if kind else runs
 
 
+def count_active() -> str:
+    """How many runs have not ended, in words; a count stops somewhere."""
+    number = list_runs("active").order_by()[: MOST_COUNTED + 1].count()
+    return f"over {MOST_COUNTED}" if number > MOST_COUNTED else str(number)
+
+
 def get_progress(runs: Iterable[Run]) -> dict[int, Progress]:
     """The progress of each run, by id, in one query for all."""
     runs = list(runs)
@@ -95,19 +104,19 @@ def draw_parts(run: Run, counts: dict[str, int], total: int) -> Iterator[Part]:
 
 def find_troubled_runs() -> Iterator[Need]:
     """Runs that wait for a person: paused by somebody, or broken within the last day."""
-    for run in Run.objects.filter(state=Run.State.PAUSED).order_by("-id")[:5]:
-        yield Need(
-            f"Run {run.pk} is paused",
-            f"{run.title}. It keeps its place until somebody resumes or cancels it.",
-            reverse("runs:run", args=[run.pk]),
-            "See the run",
-            "warn",
-        )
+    paused = Run.objects.filter(state=Run.State.PAUSED).order_by("-id")
+    yield from name_some(paused, "is paused", "warn")
     since = timezone.now() - timedelta(days=1)
-    for run in Run.objects.filter(state=Run.State.FAILED, ended_at__gt=since).order_by("-id")[:5]:
-        yield Need(
-            f"Run {run.pk} broke",
-            f"{run.title}. {run.failure}",
-            reverse("runs:run", args=[run.pk]),
-            "See the run",
-        )
+    failed = Run.objects.filter(state=Run.State.FAILED, ended_at__gt=since).order_by("-id")
+    yield from name_some(failed, "broke", "bad")
+
+
+def name_some(runs: QuerySet[Run], what: str, tone: str) -> Iterator[Need]:
+    """The newest by name, and one line for the rest."""
+    found = list(runs[: SHOWN_TROUBLED + 1])
+    for run in found[:SHOWN_TROUBLED]:
+        sentence = f"{run.title}. {run.failure or 'It keeps its place until somebody resumes or cancels it.'}"
+        yield Need(f"Run {run.pk} {what}", sentence, reverse("runs:run", args=[run.pk]), "See the run", tone)
+    if len(found) > SHOWN_TROUBLED:
+        url = f"{reverse('runs:runs')}?state={found[0].state}"
+        yield Need(f"More runs are {found[0].state}", "Only the newest are named here.", url, "See all", tone)

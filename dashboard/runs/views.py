@@ -30,7 +30,7 @@ def list_runs(request: HtmxHttpRequest) -> HttpResponse:
         "page": page,
         "table": table,
         "state": state,
-        "active_count": queries.list_runs("active")[:100].count(),
+        "active_count": queries.count_active(),
         "live_url": live_url(request, page),
     }
     return render_page(request, "runs/runs.html", context, title="Runs")

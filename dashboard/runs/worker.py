@@ -5,7 +5,7 @@ import os
 import socket
 import time
 
-from django.db import InterfaceError, OperationalError
+from django.db import connection
 
 from dashboard.models import Run
 from dashboard.runs import dispatch, lanes, states
@@ -19,19 +19,23 @@ TURN_SECONDS = 10
 MOST_ERRORS = 5
 
 
-def run_lane(run_id: int, number: int) -> None:
+def run_lane(run_id: int, number: int, epoch: int) -> None:
     """Work on a lane for one turn. The message is only a hint: the claim decides."""
-    hold = lanes.claim(run_id, number, holder=f"{socket.gethostname()}:{os.getpid()}")
+    hold = lanes.claim(run_id, number, epoch, holder=f"{socket.gethostname()}:{os.getpid()}")
     if hold is None:
         return
     states.begin(hold.run)
     try:
         step = work_for_a_turn(hold)
-    except (lanes.LaneLostError, InterfaceError, OperationalError) as error:
-        # The lane is another's, or the database is away: the row says what is left to do, beat sends it again.
+    except lanes.LaneLostError as error:
         logger.warning("run %s lane %s: stopped, %s", run_id, number, error)
         return
     except Exception as error:
+        if not connection.is_usable():
+            # The database is away. The row says what is left to do; beat sends it again.
+            connection.close()
+            logger.warning("run %s lane %s: stopped, the database is away: %s", run_id, number, error)
+            return
         logger.exception("run %s lane %s: a slice failed", run_id, number)
         if lanes.release_after_error(hold) >= MOST_ERRORS:
             states.move(run_id, Run.State.FAILED, note=f"{type(error).__name__}: {error}"[:1000])
@@ -39,7 +43,7 @@ def run_lane(run_id: int, number: int) -> None:
     lanes.release(hold, step)
     states.settle(run_id)
     if step == MORE and states.is_workable(run_id):
-        dispatch.send_lane(run_id, number)
+        dispatch.send_lane(run_id, number, hold.epoch)
 
 
 def work_for_a_turn(hold: lanes.Hold) -> Step:

@@ -1,14 +1,17 @@
 """Times, durations and links as the console writes them."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from django import template
 from django.template.context import Context
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from dashboard import access
+from dashboard.drawing import draw_rows
 
 register = template.Library()
 
@@ -57,7 +60,8 @@ def clock(value: datetime) -> str:
 
 
 def absolute(value: datetime) -> str:
-    return timezone.localtime(value).strftime("%Y-%m-%d %H:%M:%S %Z")
+    local = timezone.localtime(value)
+    return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname()}"
 
 
 @register.filter
@@ -78,3 +82,14 @@ def with_query(context: Context, **changes: Any) -> str:
         else:
             params[name] = value
     return f"?{params.urlencode()}" if params else context["request"].path
+
+
+@register.simple_tag
+def table_rows(table: Any) -> SafeString:
+    return draw_rows(table)
+
+
+@register.simple_tag
+def options(values: Iterable[str]) -> SafeString:
+    """The suggestions of a list that may be long."""
+    return format_html_join("", "<option>{}</option>", ((value,) for value in values))

@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 import threading
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -31,34 +32,39 @@ def beat(kind: Heartbeat.Kind, name: str, *, started_at: datetime, **facts: Any)
     )
 
 
-def start_worker_heartbeat(consumer: Any) -> None:
-    """Begin to beat for this Celery worker, in a thread with a database connection of its own."""
-    _stop.clear()
-    threading.Thread(target=_beat_for_worker, args=(consumer,), daemon=True, name="heartbeat").start()
-
-
-def stop_worker_heartbeat() -> None:
-    _stop.set()
-
-
-def _beat_for_worker(consumer: Any) -> None:
+def keep_beating(
+    kind: Heartbeat.Kind, name: str, facts: dict[str, Any], *, is_alive: Callable[[], bool] = lambda: True
+) -> None:
+    """Beat until the process ends or is asked to stop; run it in a thread, which has a connection of its own."""
     started_at = timezone.now()
+    try:
+        while True:
+            try:
+                if is_alive():
+                    beat(kind, name, started_at=started_at, **facts)
+            except DatabaseError as error:
+                logger.warning("heartbeat not written: %s", error)
+                connection.close()
+            if _stop.wait(EVERY_SECONDS):
+                # Whoever was asked to stop is not missing.
+                Heartbeat.objects.filter(kind=kind, name=name).delete()
+                return
+    finally:
+        connection.close()
+
+
+def start_worker_heartbeat(consumer: Any) -> None:
+    """Begin to beat for this Celery worker."""
+    _stop.clear()
     facts = {
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "queues": sorted(consumer.app.amqp.queues.consume_from),
         "concurrency": consumer.controller.concurrency,
     }
-    try:
-        while True:
-            try:
-                beat(Heartbeat.Kind.WORKER, consumer.hostname, started_at=started_at, **facts)
-            except DatabaseError as error:
-                logger.warning("heartbeat not written: %s", error)
-                connection.close()
-            if _stop.wait(EVERY_SECONDS):
-                # A worker that was asked to stop is not missing.
-                Heartbeat.objects.filter(kind=Heartbeat.Kind.WORKER, name=consumer.hostname).delete()
-                return
-    finally:
-        connection.close()
+    arguments = (Heartbeat.Kind.WORKER, consumer.hostname, facts)
+    threading.Thread(target=keep_beating, args=arguments, daemon=True, name="heartbeat").start()
+
+
+def stop_worker_heartbeat() -> None:
+    _stop.set()

@@ -7,14 +7,18 @@ from datetime import datetime, timedelta
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.timesince import timesince
 
 from dashboard.attention import Need
 from dashboard.models import Heartbeat
 from dashboard.redis import RedisError, get_redis
+from dashboard.templatetags.console import duration
 from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 
-QUEUES = ("runs", "housekeeping")
+# Each queue, and what happens when nobody takes from it.
+QUEUES = {
+    "runs": "Runs stay pending until one starts; nothing is lost.",
+    "housekeeping": "Lost work is not found again, and figures stand still.",
+}
 Kind = Heartbeat.Kind
 
 
@@ -41,8 +45,19 @@ def is_silent(heartbeat: Heartbeat) -> bool:
     return heartbeat.seen_at < timezone.now() - timedelta(seconds=SILENT_AFTER_SECONDS)
 
 
-def has_live(kind: str) -> bool:
-    return any(not is_silent(heartbeat) for heartbeat in list_heartbeats(kind))
+def has_live_beat() -> bool:
+    return any(not is_silent(heartbeat) for heartbeat in list_heartbeats(Kind.BEAT))
+
+
+def list_idle_queues(heartbeats: list[Heartbeat]) -> list[str]:
+    """The queues that no living worker takes from."""
+    taken = {
+        queue
+        for heartbeat in heartbeats
+        if heartbeat.kind == Kind.WORKER and not is_silent(heartbeat)
+        for queue in heartbeat.facts.get("queues", [])
+    }
+    return [queue for queue in QUEUES if queue not in taken]
 
 
 def get_redis_state() -> RedisState:
@@ -59,24 +74,28 @@ def get_redis_state() -> RedisState:
 
 
 def find_missing() -> Iterator[Need]:
-    """Processes whose absence means that nothing gets done; read from Postgres alone, so it is cheap on every page."""
+    """What must run for anything to get done; read from Postgres alone, so it is cheap on every page."""
     heartbeats = list_heartbeats(Kind.WORKER, Kind.BEAT, Kind.REDIS)
-    for kind, headline, effect in (
-        (Kind.WORKER, "No worker is running", "Runs stay pending until one starts; nothing is lost."),
-        (Kind.BEAT, "Beat is silent", "Lost work is not found again and nothing is checked on time."),
-        (Kind.REDIS, "Redis does not answer", "Runs can be started and stay pending; breakers are unknown."),
-    ):
-        seen = [heartbeat for heartbeat in heartbeats if heartbeat.kind == kind]
-        if any(not is_silent(heartbeat) for heartbeat in seen):
-            continue
-        if kind == Kind.REDIS and not any(h.kind == Kind.BEAT and not is_silent(h) for h in heartbeats):
-            # Beat is who asks Redis: while it is silent this is not known, and silence about it is said above.
-            continue
-        yield Need(headline, f"{describe_silence(seen)} {effect}", reverse("workers"), "See the workers")
+    by_kind = {kind: [h for h in heartbeats if h.kind == kind] for kind in Kind.values}
+    url, link = reverse("workers"), "See the workers"
+    for queue in list_idle_queues(heartbeats):
+        seen = [h for h in by_kind[Kind.WORKER] if queue in h.facts.get("queues", [])]
+        yield Need(
+            f"No worker takes the queue {queue}", f"{describe_silence(seen)} {QUEUES[queue]}", url, link
+        )
+    is_beat_silent = all(is_silent(heartbeat) for heartbeat in by_kind[Kind.BEAT])
+    if is_beat_silent:
+        effect = "Lost work is not found again, and nothing is checked on time."
+        yield Need("Beat is silent", f"{describe_silence(by_kind[Kind.BEAT])} {effect}", url, link)
+    # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
+    elif all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS]):
+        effect = "Runs can be asked for and stay pending; breakers are unknown."
+        yield Need("Redis does not answer", f"{describe_silence(by_kind[Kind.REDIS])} {effect}", url, link)
 
 
 def describe_silence(seen: list[Heartbeat]) -> str:
     if not seen:
         return "None has been seen yet."
     last = max(heartbeat.seen_at for heartbeat in seen)
-    return f"Last seen {timesince(last)} ago, at {date_format(timezone.localtime(last), 'H:i:s')}."
+    seconds = (timezone.now() - last).total_seconds()
+    return f"Last seen {duration(seconds)} ago, at {date_format(timezone.localtime(last), 'H:i:s')}."

@@ -11,12 +11,12 @@ from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
 from dlq import verbs
-from dlq.items import LANES, freeze, set_lane_totals
+from dlq.items import LANES, freeze, set_lane_totals, without_active
 from dlq.models import FailureGroup
 from dlq.models.letter import LetterQuerySet
 from dlq.operations.errors import ConfirmAgain, ReasonMissing
 from dlq.preview import MOST_AT_ONCE
-from dlq.selection import Selection, followers_of, without_active
+from dlq.selection import Selection, followers_of
 from dlq.verbs import Verb
 
 

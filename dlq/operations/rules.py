@@ -6,10 +6,9 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
-from dlq.items import LANES, freeze, set_lane_totals
+from dlq.items import LANES, freeze, set_lane_totals, without_active
 from dlq.models import ClassificationRule
 from dlq.reclassify import candidates
-from dlq.selection import without_active
 
 
 def add_rule(rule: ClassificationRule, *, actor: audit.Actor) -> ClassificationRule:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from dashboard.memo import Memo
 from dlq.models import Facet
 
 # Open letters by category and error type; both totals are sums of it.
@@ -40,7 +41,7 @@ def most_first(totals: dict[str, int]) -> dict[str, int]:
     return dict(sorted(totals.items(), key=lambda total: -total[1]))
 
 
-def list_facets() -> dict[str, list[str]]:
+def read_facets() -> dict[str, list[str]]:
     """For each kind the values that some letter has, in alphabetical order; long lists are cut."""
     return {
         kind: list(
@@ -48,3 +49,7 @@ def list_facets() -> dict[str, list[str]]:
         )
         for kind in Facet.Kind.values
     }
+
+
+# Values are only ever added, and a suggestion that is ten seconds late is none too late.
+list_facets = Memo(read_facets, seconds=10)

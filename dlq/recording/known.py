@@ -5,7 +5,8 @@ from datetime import datetime
 
 from dlq.models.words import CLOSED, Status, Tier
 from dlq.recording import sql
-from dlq.recording.prepare import Key, Prepared, Row
+from dlq.recording.describe import Row
+from dlq.recording.prepare import Key, Prepared
 from dlq.recording.send import fetch, send
 
 

@@ -1,39 +1,22 @@
 """From what was reported to what is stored: cleaned, masked, fingerprinted and classified."""
 
-import re
-from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from traceback import format_exception
-from typing import Any
 
-from django.utils import timezone
-from django.utils.crypto import salted_hmac
-
-from dlq.classification import Classifier, Facts, Verdict
-from dlq.cleaning import (
-    Payload,
-    clean_headers,
-    clean_name,
-    clean_number,
-    clean_payload,
-    clean_text,
-    clean_time,
-)
-from dlq.fingerprints import Fingerprint, find_error_type, fingerprint
+from dlq.classification import Classifier, Facts
+from dlq.cleaning import clean_number, clean_payload, clean_time, split_words
+from dlq.fingerprints import Fingerprint, fingerprint
 from dlq.masking import get_masking
-from dlq.recording.failure import Event, Failure, Parked
+from dlq.recording.describe import Row, describe_error, describe_event, describe_verdict, encode
+from dlq.recording.failure import Failure, Parked
 
-Row = dict[str, Any]
 Key = tuple[str, str, str]
 
-UNNAMED = "Error"
 SUMMARY_LENGTH = 200
 # A timeline shows the beginning; the letter keeps the latest error in full.
 ATTEMPT_MESSAGE_LENGTH = 2000
 MOST_SEARCHED = 8192
-NO_WORD = re.compile(r"[\W_]+")
 # No reporter counts that far; one that seems to is mistaken.
 MOST_ATTEMPTS = 1_000_000
 
@@ -121,7 +104,7 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
         "error_message": message,
         "masked_message": None if masked == message else masked,
         "stacktrace": stacktrace,
-        "words": NO_WORD.sub(" ", f"{error_type} {masked[:MOST_SEARCHED]}"),
+        "words": split_words(f"{error_type} {masked[:MOST_SEARCHED]}"),
     }
     tried = {
         "at": failed_at,
@@ -154,64 +137,3 @@ def prepare_parked(event: Parked) -> Prepared:
         "words": "",
     }
     return Prepared(letter, {})
-
-
-def describe_event(event: Event, payload: Payload) -> Row:
-    position, offset = clean_number(event.position, 64), clean_number(event.offset, 64)
-    return {
-        "source": clean_name(event.source),
-        "source_key": clean_name(event.source_key),
-        "consumer": clean_name(event.consumer),
-        "event_id": clean_name(event.event_id) or stand_in_id(event, payload),
-        "event_type": clean_name(event.event_type),
-        "sequence_key": clean_name(event.sequence_key),
-        "sequence_no": clean_number(event.sequence_no, 64) or position or offset or 0,
-        "position": position,
-        "topic": clean_name(event.topic),
-        "partition": clean_number(event.partition, 32),
-        "offset": offset,
-        "trace_id": clean_name(event.trace_id),
-        "tenant": clean_name(event.tenant),
-        "app_version": clean_name(event.app_version),
-        "recorded_at": timezone.now(),
-        "payload": payload.document,
-        "payload_raw": encode(payload.raw) if payload.raw is not None else None,
-        "payload_size": payload.size,
-        "headers": clean_headers(event.headers),
-    }
-
-
-def stand_in_id(event: Event, payload: Payload) -> str:
-    """Where it came from, or else a hash of its bytes: keyed, so that nobody can guess masked values by hashing."""
-    if event.topic and event.offset is not None:
-        return clean_name(f"{event.topic}:{event.partition or 0}:{event.offset}")
-    data = payload.raw if payload.raw is not None else (payload.document or "").encode()
-    return salted_hmac("dlq.event_id", data, algorithm="sha256").hexdigest()
-
-
-def describe_error(failure: Failure) -> tuple[str, str, str]:
-    """Type, message and stack trace; a type is always known, if only as "Error"."""
-    error = failure.error
-    if error is None:
-        error_type, message, stacktrace = failure.error_type, failure.error_message, failure.stacktrace
-    else:
-        error_type = failure.error_type or type(error).__name__
-        message = failure.error_message or str(error)
-        stacktrace = failure.stacktrace or "".join(format_exception(error))
-    stacktrace = clean_text(stacktrace)
-    name = clean_name(error_type).strip() or find_error_type(stacktrace) or UNNAMED
-    return name, clean_text(message), stacktrace
-
-
-def describe_verdict(verdict: Verdict) -> Row:
-    return {
-        "category": verdict.category.value,
-        "classified_by": verdict.rule,
-        "is_security": verdict.is_security,
-        "offers_replay": verdict.offers_replay,
-        "tier": verdict.tier.value,
-    }
-
-
-def encode(raw: bytes) -> str:
-    return b64encode(raw).decode()

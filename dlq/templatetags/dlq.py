@@ -1,6 +1,7 @@
 from typing import Any
 
 from django import template
+from django.forms import BoundField, ChoiceField
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -21,6 +22,7 @@ STATUS_WORDS = {
     Status.RESOLVED: "Resolved",
     Status.DISCARDED: "Discarded",
 }
+SELECTED = SafeString(" selected")
 SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 96, 20
 
 
@@ -56,6 +58,31 @@ def sparkline(values: list[int], tone: str = "") -> SafeString:
         SPARKLINE_HEIGHT,
         f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
         rects,
+    )
+
+
+@register.simple_tag
+def filter_field(field: BoundField, facets: dict[str, list[str]]) -> SafeString:
+    """A field of the filter bar; by hand, since there are many and Django draws each by a template of its own."""
+    value = field.value() or ""
+    if isinstance(field.field, ChoiceField):
+        choices = format_html_join(
+            "",
+            '<option value="{}"{}>{}</option>',
+            (
+                (key, SELECTED if str(key) == value else "", label)
+                for key, label in field.field.widget.choices
+            ),
+        )
+        return format_html(
+            '<select name="{}" id="{}">{}</select>', field.html_name, field.id_for_label, choices
+        )
+    return format_html(
+        '<input name="{}" id="{}" value="{}" maxlength="700" list="{}" autocomplete="off">',
+        field.html_name,
+        field.id_for_label,
+        value,
+        f"list-{field.name}" if field.name in facets else "",
     )
 
 

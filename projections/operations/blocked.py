@@ -38,7 +38,8 @@ def skip_event(row: Projection, position: int, *, actor: audit.Actor, reason: st
         entry.details = describe(event)
         decided = {"source": NATIVE, "actor": str(actor), "reason": reason}
         set_override(row.name, str(event.event_id), Override.Kind.SKIPPED, **decided)
-        Projection.objects.filter(pk=row.pk).update(state=State.RUNNING, state_since=Now(), **UNBLOCKED)
+        Projection.objects.filter(pk=row.pk).update(**UNBLOCKED)
+        go_on(row)
 
 
 def dead_letter_event(row: Projection, position: int, *, actor: audit.Actor, reason: str) -> None:
@@ -49,7 +50,13 @@ def dead_letter_event(row: Projection, position: int, *, actor: audit.Actor, rea
         batch = Batch(row, LIVE, SystemClock(), Router(row, [event], row.event_types))
         batch.dead_letter(event, row.tries or [describe_error(row)])
         batch.save()
-        Projection.objects.filter(pk=row.pk).update(state=State.RUNNING, state_since=Now())
+        go_on(row)
+
+
+def go_on(row: Projection) -> None:
+    """It was stopped by this event; one that somebody paused stays paused."""
+    stopped = Projection.objects.filter(pk=row.pk, state=State.STOPPED)
+    stopped.update(state=State.RUNNING, state_since=Now())
 
 
 def hold_blocked(row: Projection, position: int) -> StoredEvent:

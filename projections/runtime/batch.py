@@ -40,6 +40,7 @@ class Batch:
         self.wait_seconds = 0.0
 
     def move(self, event: StoredEvent) -> None:
+        """Once for each event: it is done with, one way or another."""
         if event.position > self.row.position:
             self.seen_count += event.type in self.router.event_types
         if event.position > self.position:
@@ -48,7 +49,7 @@ class Batch:
     def succeed(self, event: StoredEvent) -> None:
         self.done.append((event.position, False))
         self.counts["processed"] += 1
-        if str(event.event_id) in self.router.has_letter:
+        if self.router.has_letter and str(event.event_id) in self.router.has_letter:
             self.rebuilt.append(str(event.event_id))
         self.move(event)
 
@@ -57,6 +58,7 @@ class Batch:
         if route == Route.IGNORE:
             self.done.append((event.position, True))
             self.counts["ignored"] += 1
+            self.move(event)
         elif route == Route.SKIP:
             override = self.router.overrides[str(event.event_id)]
             self.skip(event, override.actor, override.reason or f"{override.kind} by {override.actor}", [])
@@ -64,12 +66,12 @@ class Batch:
             self.park(event)
         else:
             self.wait(event, "", None)
-        self.move(event)
 
     def park(self, event: StoredEvent) -> None:
         self.parked.append(make_parked(self.row.name, event, self.clock.now()))
         self.router.block(event)
         self.counts["parked"] += 1
+        self.move(event)
 
     def skip(self, event: StoredEvent, actor: str, reason: str, tries: list[Try]) -> None:
         last: Try = tries[-1] if tries else {}
@@ -130,20 +132,25 @@ class Batch:
         self.wait_seconds = seconds or 0.0
 
     def save(self) -> None:
+        """Most batches have nothing but spans, a pace and a checkpoint to write."""
+        if self.failures or self.parked or self.rebuilt:
+            self.save_letters()
         Skip.objects.bulk_create(
             self.skips,
             update_conflicts=True,
             unique_fields=["projection", "position"],
             update_fields=["actor", "reason", "error_type", "error_message", "stacktrace", "attempt"],
         )
-        record_failures(self.failures)
-        park_again(self.row.name, [parked.event_id for parked in self.parked], source=NATIVE)
-        park_events(self.parked)
-        close_rebuilt(self.row.name, self.rebuilt, source=NATIVE, closed_by="redrive")
         WaitingEvent.objects.bulk_create(self.waits)
         Span.objects.bulk_create(make_spans(self.row, self.done))
         add_pace(self.row, self.counts, self.clock.now())
         self.save_checkpoint()
+
+    def save_letters(self) -> None:
+        record_failures(self.failures)
+        park_again(self.row.name, [parked.event_id for parked in self.parked], source=NATIVE)
+        park_events(self.parked)
+        close_rebuilt(self.row.name, self.rebuilt, source=NATIVE, closed_by="redrive")
 
     def save_checkpoint(self) -> None:
         row = self.row

@@ -3,6 +3,8 @@
 import logging
 from dataclasses import dataclass
 
+from django.db import DatabaseError
+
 from breakers.api import BreakerOpen
 from dlq.api import classify_error
 from projections.decisions import DeadLetter, Decision, FailureContext, Fatal, Retry, Skip
@@ -41,7 +43,7 @@ Fate = Fatal | DeadLetter | Skip | Wait | Refused
 def decide(projector: Projector, hand: Hand, event: StoredEvent, error: BaseException, attempt: int) -> Fate:
     if isinstance(error, BreakerOpen):
         return Refused(error.name, HELD_BREAKER_SECONDS if error.retry_after is None else error.retry_after)
-    category = classify_error(projector.name, event.type, error)
+    category = classify_error(projector.name, event.type, find_cause(error))
     if category == "infrastructure":
         return Wait(OUTAGE_SECONDS, "infrastructure")
     context = FailureContext(projector.name, event, error, category, attempt, event.position)
@@ -61,6 +63,11 @@ def decide(projector: Projector, hand: Hand, event: StoredEvent, error: BaseExce
         exc_info=error,
     )
     return fate
+
+
+def find_cause(error: BaseException) -> BaseException:
+    """Django calls a deadlock and a lost server by one name; the driver's own error tells them apart."""
+    return error.__cause__ if isinstance(error, DatabaseError) and error.__cause__ else error
 
 
 def ask_policy(projector: Projector, context: FailureContext) -> Decision:

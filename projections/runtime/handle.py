@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from projections.decisions import DeadLetter, Skip
 from projections.definition import Projector
@@ -27,11 +28,21 @@ def handle_hopefully(projector: Projector, batch: Batch, events: list[StoredEven
     alarm.restart()
     if projector.batch_handler and wanted:
         projector.handle_batch([batch.router.replace(event) for event in wanted])
+    elif wanted:
+        with pipeline() if projector.is_pipelined else nullcontext():
+            for event in wanted:
+                alarm.restart()
+                projector.handle(batch.router.replace(event))
     for event in wanted:
-        if not projector.batch_handler:
-            alarm.restart()
-            projector.handle(batch.router.replace(event))
         batch.succeed(event)
+
+
+@contextmanager
+def pipeline() -> Iterator[None]:
+    """Send statements without waiting for their answers; what goes wrong is raised at the end at the latest."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield
 
 
 def pick(batch: Batch, events: list[StoredEvent]) -> Iterator[StoredEvent]:

@@ -4,33 +4,37 @@
 2. The work happens in a second transaction, which clears the note together with moving the checkpoint.
 If the process dies
 - before 1 commits: nothing happened;
-- after 1, before 2 commits: the work is undone and the note stays. The next process finds a note that is not its
-  own and older than a second, while the lock is free: its writer is dead. It counts a death and goes on carefully,
-  one event at a time, to where the dead one wanted to go. One death in that range stays unexplained until the range
-  is passed; the third in a row at one event makes the event poison, and it is not tried again;
+- after 1, before 2 commits: the work is undone and the note stays. The next process finds a note that is not its own
+  and older than a second, while the lock is free (a living process needs milliseconds from 1 to 2): its writer is
+  dead. It counts a death and goes on carefully, one event at a time, to where the dead one wanted to go. One death in
+  that range stays unexplained until the range is passed; the third in a row at one event makes the event poison, and
+  it is not tried again;
 - after 2: nothing is left to do.
 """
 
 import os
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import lru_cache
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
-from django.db.models import OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 
 from projections.definition import Projector
-from projections.models import NATIVE, Effects, Head, Projection, WaitingEvent
+from projections.models import NATIVE, Effects, Projection, WaitingEvent
 from projections.runtime.clock import Clock
 from projections.runtime.hand import Hand
 from projections.runtime.lock import lock_consumer
 
+# Asked for thrice a batch, so it is not put together each time.
+FIND_ROW = """
+SELECT p.*, coalesce((SELECT position FROM projections_head WHERE id = 1), 0) AS head,
+       (SELECT min(next_at) FROM projections_waitingevent w WHERE w.projection_id = p.id) AS first_wait,
+       p.trial_at < now() - interval '1 second' AS is_stale
+FROM projections_projection p WHERE p.source = %(source)s AND p.name = %(name)s
+"""
 # How often an idle or waiting projection is looked at.
 POLL_SECONDS = 0.2
-# Between its two transactions a living process needs milliseconds.
-STALE_AFTER = timedelta(seconds=1)
 MOST_DEATHS = 3
 
 
@@ -80,17 +84,7 @@ def begin(projector: Projector, hand: Hand, clock: Clock) -> Trial | float:
 
 def find_row(name: str) -> Projection | None:
     """The projection with the store's head, and whether its note is old; None: it is not known yet."""
-    head = Head.objects.filter(pk=1).values("position")
-    waits = WaitingEvent.objects.filter(projection=OuterRef("pk"))
-    return (
-        Projection.objects.filter(source=NATIVE, name=name)
-        .annotate(  # type: ignore[no-redef]
-            head=Coalesce(Subquery(head), 0),
-            first_wait=Subquery(waits.order_by("next_at").values("next_at")[:1]),
-            is_stale=Q(trial_at__lt=Now() - STALE_AFTER),
-        )
-        .first()
-    )
+    return next(iter(Projection.objects.raw(FIND_ROW, {"source": NATIVE, "name": name})), None)
 
 
 def has_work(row: Projection, hand: Hand) -> bool:

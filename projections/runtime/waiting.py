@@ -42,6 +42,7 @@ def settle(
         return
     now = batch.clock.now()
     if is_deadly:
+        batch.counts["failed"] += 1
         give_up(batch, waiting, event, describe_death(now))
         return
     began = time.monotonic()
@@ -80,7 +81,6 @@ def leave(batch: Batch, waiting: WaitingEvent) -> None:
 
 def give_up(batch: Batch, waiting: WaitingEvent, event: StoredEvent, tried: Try) -> None:
     """A letter for the event; those that waited behind it are parked behind its letter."""
-    batch.counts["failed"] += 1
     batch.dead_letter(event, [tried])
     for follower in batch.row.waiting.filter(stream=event.stream, position__gt=event.position):
         behind = find_event(follower.position)

@@ -1,8 +1,8 @@
 """Appending, in such a way that a reader by position can never pass over an event that commits late.
 
 1. One statement takes the positions from the head's row, and with them the row's lock until commit.
-2. Under that lock the stream's version is read, by a new snapshot: nobody else can be appending.
-3. The events are inserted.
+2. Under that lock a second statement, with a new snapshot, reads the stream's version and inserts the events: nobody
+   else can be appending.
 So whoever commits later has the higher positions, and a writer that rolls back gives its positions back. The price:
 appends wait for each other from 1 to commit. Append in batches, and as the last thing of a transaction.
 
@@ -12,23 +12,25 @@ If the process dies before commit, nothing happened.
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, connection, transaction
 
-# The row appears with the first event.
+# Those who wait for an UPDATE are woken one by one; for an INSERT … ON CONFLICT all at once, to fight for it.
 TAKE_POSITIONS = """
-INSERT INTO projections_head AS head (id, position, recorded_at) VALUES (1, %(number)s, clock_timestamp())
-ON CONFLICT (id) DO UPDATE SET
-    position = head.position + excluded.position, recorded_at = greatest(head.recorded_at, clock_timestamp())
-RETURNING position - %(number)s, recorded_at
+UPDATE projections_head
+SET position = position + %(number)s, recorded_at = greatest(recorded_at, clock_timestamp())
+WHERE id = 1 RETURNING position - %(number)s, recorded_at
 """
+# The row appears with the first event.
+ADD_HEAD = "INSERT INTO projections_head (id, position) VALUES (1, 0) ON CONFLICT DO NOTHING"
 
 GET_VERSION = "SELECT coalesce(max(version), 0) FROM projections_event WHERE stream = %s"
 
-# The events in the order given, each with its number among those of its type.
+# The events in the order given, each with its number among those of its type; none if the version is not as expected.
 INSERT = """
 WITH given AS (
     SELECT row_number() OVER () AS n, e.*
@@ -39,13 +41,17 @@ WITH given AS (
     SELECT type, count(*) FROM given GROUP BY type
     ON CONFLICT (name) DO UPDATE SET number = known.number + excluded.number
     RETURNING name, number
+), stream AS (
+    SELECT coalesce(max(version), 0) AS version FROM projections_event WHERE stream = %(stream)s
 )
 INSERT INTO projections_event
     (position, event_id, stream, version, type, type_no, data, metadata, recorded_at)
-SELECT %(after)s + n, event_id, %(stream)s, %(version)s + n, type,
+SELECT %(after)s + n, event_id, %(stream)s, stream.version + n, type,
        numbered.number - count(*) OVER (PARTITION BY type) + row_number() OVER (PARTITION BY type ORDER BY n),
        data, metadata, %(recorded_at)s
-FROM given JOIN numbered ON numbered.name = given.type
+FROM given JOIN numbered ON numbered.name = given.type CROSS JOIN stream
+WHERE %(expected)s::bigint IS NULL OR stream.version = %(expected)s
+RETURNING version
 """
 
 
@@ -70,20 +76,17 @@ class NewEvent:
 def append(stream: str, events: Iterable[NewEvent], *, expected_version: int | None = None) -> int:
     """Append to a stream and return its new version; an expected version of None is any, 0 is a new stream."""
     given = list(events)
+    if not given:
+        raise ValueError("There is nothing to append.")
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(TAKE_POSITIONS, {"number": len(given)})
-        after, recorded_at = cursor.fetchone()
-        cursor.execute(GET_VERSION, [stream])
-        version: int = cursor.fetchone()[0]
-        if expected_version not in (None, version):
-            raise VersionConflictError(f"{stream} is at version {version}, not {expected_version}")
-        values = {
+        after, recorded_at = take_positions(cursor, len(given))
+        values: dict[str, Any] = {
             "ids": [event.event_id for event in given],
             "types": [event.type for event in given],
             "data": [encode(event.data) for event in given],
             "metadata": [encode(event.metadata) for event in given],
             "stream": stream,
-            "version": version,
+            "expected": expected_version,
             "after": after,
             "recorded_at": recorded_at,
         }
@@ -94,7 +97,23 @@ def append(stream: str, events: Iterable[NewEvent], *, expected_version: int | N
             if "event_stream_version" in str(error):
                 raise VersionConflictError(f"{stream} has moved on") from error
             raise DuplicateEventError(str(error)) from error
-    return version + len(given)
+        versions = [row[0] for row in cursor.fetchall()]
+        if not versions:
+            cursor.execute(GET_VERSION, [stream])
+            raise VersionConflictError(
+                f"{stream} is at version {cursor.fetchone()[0]}, not {expected_version}"
+            )
+    return int(max(versions))
+
+
+def take_positions(cursor: Any, number: int) -> tuple[int, datetime]:
+    """The position before the first one taken, and the time of all of them."""
+    cursor.execute(TAKE_POSITIONS, {"number": number})
+    if cursor.rowcount == 0:
+        cursor.execute(ADD_HEAD)
+        cursor.execute(TAKE_POSITIONS, {"number": number})
+    after, recorded_at = cursor.fetchone()
+    return after, recorded_at
 
 
 def encode(value: Any) -> str:

@@ -15,7 +15,7 @@ NEVER_CACHED = Policy(failure_threshold=2, open_seconds=60, cache_seconds=0)
 
 
 @pytest.fixture(autouse=True)
-def _patient_contact(monkeypatch: pytest.MonkeyPatch, settings) -> Iterator[None]:
+def patient_contact(monkeypatch: pytest.MonkeyPatch, settings) -> Iterator[None]:
     """A fresh contact for every test, and no breaker of the test before."""
     contact = Contact(settings.REDIS_URL, budget_seconds=PATIENT)
     monkeypatch.setattr(api, "get_contact", lambda: contact)

@@ -24,7 +24,11 @@ def test_transitions_are_copied_once():
     for _ in range(3):
         tasks.tend()
     transition = Transition.objects.get()
-    assert (transition.from_state, transition.to_state, transition.cause) == ("closed", "open", "failures")
+    assert (transition.from_state, transition.to_state, transition.cause) == (
+        "closed",
+        "open",
+        "too many failures",
+    )
     assert transition.error == "ConnectionError: refused"
     assert transition.breaker.left_closed_at == transition.at
 

@@ -1,5 +1,9 @@
 """The list of breakers."""
 
+import re
+import time
+from html import unescape
+
 import pytest
 from django.test import Client
 
@@ -15,8 +19,10 @@ def test_an_open_breaker_is_shown_before_beat_has_heard_of_it(viewer: Client):
     html = viewer.get("/breakers/").content.decode()
     assert "1 breaker is not closed" in html
     assert "ConnectionError: refused" in html
-    assert "target orders" in html
     assert "probe in" in html
+    assert "2/2" in html
+    tasks.tend()
+    assert "target orders" in viewer.get("/breakers/").content.decode()
 
 
 def test_the_breaker_page(viewer: Client):
@@ -25,7 +31,7 @@ def test_the_breaker_page(viewer: Client):
         html = viewer.get("/breakers/breaker/?name=orders-api").content.decode()
         assert "orders-api is open" in html
         tasks.tend()
-    assert "failures" in html
+    assert "too many failures" in html
 
 
 def test_hostile_names_and_errors_are_escaped(viewer: Client):
@@ -40,3 +46,99 @@ def test_hostile_names_and_errors_are_escaped(viewer: Client):
     response = viewer.get("/breakers/breaker/", {"name": name})
     assert response.status_code == 200
     assert "<script>alert" not in response.content.decode()
+
+
+def open_many(count: int) -> None:
+    """Breakers that are open, the newest with the highest number."""
+    for number in range(count):
+        open_breaker(f"api-{number:03}", Policy(failure_threshold=1), clock=lambda: 1_700_000_000 + number)  # noqa: B023
+
+
+def names_in(html: str) -> list[str]:
+    return re.findall(r'class="mono">([^<]+)</a>', html)
+
+
+def test_open_ones_come_first_newest_first_and_page_on(viewer: Client):
+    open_many(60)
+    with get_breaker("quiet").call():
+        pass
+    tasks.tend()
+    html = viewer.get("/breakers/").content.decode()
+    assert "60 breakers are not closed" in html
+    assert names_in(html) == [f"api-{number:03}" for number in range(59, 9, -1)]
+    more = viewer.get("/breakers/?from=50&state=open").content.decode()
+    assert names_in(more) == [f"api-{number:03}" for number in range(9, -1, -1)]
+    assert names_in(viewer.get("/breakers/?state=closed").content.decode()) == ["quiet"]
+
+
+def test_the_others_fill_the_page_and_page_on(viewer: Client):
+    open_many(2)
+    for number in range(60):
+        with get_breaker(f"quiet-{number}").call():
+            pass
+    tasks.tend()
+    html = viewer.get("/breakers/").content.decode()
+    assert len(names_in(html)) == 50
+    assert names_in(html)[:2] == ["api-001", "api-000"]
+    older = re.search(r'rel="next" href="([^"]+)"', html)
+    assert older
+    second = viewer.get(f"/breakers/{unescape(older[1])}").content.decode()
+    assert len(names_in(second)) == 12
+    assert not set(names_in(second)) & set(names_in(html))
+
+
+def test_a_live_region_shows_the_rows_that_its_page_showed(viewer: Client):
+    for number in range(70):
+        with get_breaker(f"quiet-{number}").call():
+            pass
+    tasks.tend()
+    older = re.search(r'rel="next" href="([^"]+)"', viewer.get("/breakers/").content.decode())
+    assert older
+    page = viewer.get(f"/breakers/{unescape(older[1])}").content.decode()
+    open_many(1)
+    live = re.search(r'hx-get="([^"]+)"', page)
+    assert live
+    region = viewer.get(unescape(live[1]), headers={"HX-Request": "true"}).content.decode()
+    assert names_in(region) == names_in(page)
+
+
+def test_search_looks_at_all_of_them(viewer: Client):
+    open_many(3)
+    with get_breaker("quiet-api-002").call():
+        pass
+    tasks.tend()
+    assert names_in(viewer.get("/breakers/?q=API-002").content.decode()) == ["api-002", "quiet-api-002"]
+    html = viewer.get("/breakers/?q=no-such").content.decode()
+    assert "No breaker matches" in html
+
+
+@pytest.mark.parametrize("query", ["state=ajar", "from=-1", "from=x", "from=99999999", "after=damaged"])
+def test_nonsense_in_the_address_is_refused(viewer: Client, query: str):
+    assert viewer.get(f"/breakers/?{query}").status_code == 400
+
+
+def test_nothing_yet_says_what_would_be_here(viewer: Client):
+    assert "Nothing goes through a breaker yet" in viewer.get("/breakers/").content.decode()
+
+
+def test_a_half_open_breaker_shows_its_successes(viewer: Client):
+    now = time.time() - 60
+    policy = Policy(failure_threshold=1, open_seconds=60, success_threshold=3, cache_seconds=0)
+    breaker = get_breaker("api", policy, clock=lambda: now)
+    fail(breaker)
+    now += 60
+    with breaker.call():
+        pass
+    html = viewer.get("/breakers/").content.decode()
+    assert "Half open" in html
+    assert "1/3 succeeded" in html
+    assert "1 of 3" in viewer.get("/breakers/breaker/?name=api").content.decode()
+
+
+def test_the_configuration_and_what_it_means_are_on_its_page(viewer: Client):
+    with get_breaker("vault", "key-vault").call():
+        pass
+    html = viewer.get("/breakers/breaker/?name=vault").content.decode()
+    assert "extended to 30 minutes during an outage" in html
+    assert "3 consecutive failures" in html
+    assert "401, 403" in html

@@ -83,7 +83,7 @@ def test_nonsense_is_refused_with_a_sentence(operator: Client, wrong: dict):
     assert not Trip.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["", "no-such-breaker", "nul\0", "x" * 1000])
+@pytest.mark.parametrize("name", ["", "no-such-breaker", "x" * 1000])
 def test_a_breaker_that_nobody_knows_is_not_found(operator: Client, name: str):
     assert operator.post("/breakers/breaker/trip/", FIELDS | {"name": name}).status_code == 404
 
@@ -95,7 +95,7 @@ def test_with_an_end_it_lets_a_probe_through_afterwards(operator: Client):
     with get_breaker("orders-api", NEVER_CACHED, clock=lambda: later).call():
         pass
     entries = get_redis().xrange("{redrive:breakers}:transitions")
-    assert [fields["cause"] for _, fields in entries] == ["tripped", "hold ended", "probes succeeded"]
+    assert [fields["cause"] for _, fields in entries] == ["tripped", "hold over", "probes succeeded"]
 
 
 def test_an_end_that_has_come_ends_the_trip(operator: Client):

@@ -14,7 +14,8 @@ from dashboard.embedded.addresses import database_url, socket_dir
 from dashboard.models import Heartbeat
 from dashboard.redis import get_redis
 from dashboard.workers.heartbeats import beat
-from tests.processes import running_redis, running_web
+from dashboard.workers.queries import find_missing
+from tests.processes import running_beat, running_redis, running_web
 from tests.visitor import Visitor
 from tests.wait import until
 
@@ -22,7 +23,7 @@ from tests.wait import until
 @pytest.fixture
 def _alive(db: None) -> None:
     for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT, Heartbeat.Kind.REDIS):
-        beat(kind, "here", started_at=timezone.now())
+        beat(kind, "here", started_at=timezone.now(), queues=["runs", "housekeeping"])
 
 
 def test_alive_asks_nobody(client: Client) -> None:
@@ -84,12 +85,38 @@ def test_without_postgres_the_page_says_so(transactional_db: None, tmp_path: Pat
         with running_web(tmp_path / "web.log", DATABASE_URL=database_url(tmp_path)) as console:
             server.send_signal(signal.SIGQUIT)
             server.wait()
-            status, page = Visitor(console).get("/login/some-token/")
+            visitor = Visitor(console)
+            visitor.opener.addheaders = [("Cookie", "redrive_session=of-somebody")]
+            status, page = visitor.get("/")
             assert (status, "Postgres does not answer" in page) == (503, True)
-            assert Visitor(console).get("/healthz")[0] == 200
-            assert Visitor(console).get("/readyz")[0] == 503
+            assert visitor.get("/healthz")[0] == 200
+            assert visitor.get("/readyz")[0] == 503
     finally:
         server.kill()
         server.stdin.close()
         server.wait()
         shutil.rmtree(socket_dir(tmp_path), ignore_errors=True)
+
+
+@pytest.mark.usefixtures("_alive")
+@pytest.mark.parametrize("queue", ["runs", "housekeeping"])
+def test_a_queue_that_no_worker_takes_is_missed(client: Client, viewer: Client, queue: str) -> None:
+    """A worker for the other queue is no comfort."""
+    Heartbeat.objects.filter(kind="worker").update(
+        facts={"queues": [{"runs": "housekeeping"}.get(queue, "runs")]}
+    )
+    assert client.get("/readyz").json()["worker"] == "silent"
+    assert f"No worker takes the queue {queue}" in viewer.get("/").content.decode()
+
+
+def test_beat_lives_and_says_so_while_redis_hangs(transactional_db: None, tmp_path: Path) -> None:
+    with running_redis(tmp_path) as (redis, address), running_beat(tmp_path / "beat.log", REDIS_URL=address):
+        until(lambda: Heartbeat.objects.filter(kind="redis").exists())
+        redis.send_signal(signal.SIGSTOP)
+        # Only beats written from now on count.
+        Heartbeat.objects.all().delete()
+        until(lambda: Heartbeat.objects.filter(kind="beat").exists())
+        Heartbeat.objects.all().delete()
+        until(lambda: Heartbeat.objects.filter(kind="beat").exists())
+        assert not Heartbeat.objects.filter(kind="redis").exists()
+        assert [need.headline for need in find_missing()][-1] == "Redis does not answer"

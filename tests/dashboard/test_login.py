@@ -38,6 +38,19 @@ def test_after_too_many_tries_even_the_right_password_is_refused(client: Client,
     assert AuditEntry.objects.filter(action="session.refuse", actor="vera").exists()
 
 
+def test_spaces_and_look_alikes_are_the_same_name(client: Client, vera: User) -> None:
+    for name in ("vera", " vera", "vera  ", "VERA", "\uff56era"):
+        client.post("/login/", {"username": name, "password": "wrong"})
+    assert sign_in(client) == 429
+
+
+def test_refused_tries_neither_prolong_the_wait_nor_fill_the_trail(client: Client, vera: User) -> None:
+    for _ in range(throttle.MOST_FROM_ONE_PLACE + 10):
+        sign_in(client, "wrong")
+    assert SignInAttempt.objects.count() == throttle.MOST_FROM_ONE_PLACE
+    assert AuditEntry.objects.get(action="session.refuse").outcome == "failed"
+
+
 def test_many_addresses_do_not_get_around_the_limit(client: Client, vera: User) -> None:
     for number in range(throttle.MOST_FOR_A_NAME):
         throttle.note_attempt("Vera", f"10.0.0.{number}")

@@ -2,6 +2,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
@@ -38,6 +39,12 @@ def test_it_expires(client: Client, path: str) -> None:
 
 def test_it_works_only_from_this_machine(path: str) -> None:
     assert Client(REMOTE_ADDR="192.0.2.7").post(path).status_code == 404
+
+
+def test_a_new_link_works_whatever_became_of_the_administrator(client: Client, path: str) -> None:
+    User.objects.update(is_active=False)
+    again = urlsplit(create_link("http://127.0.0.1:8000")).path
+    assert client.post(again).status_code == 302
 
 
 def test_there_are_no_links_where_the_database_is_not_embedded() -> None:

@@ -12,6 +12,7 @@ PRODUCTION = {
     "REDIS_URL": "rediss://default:secret@redis.example:6379/0",
     "REDRIVE_SECRET_KEY": "0123456789abcdef" * 4,
     "REDRIVE_ALLOWED_HOSTS": "redrive.example",
+    "REDRIVE_TRUST_PROXY": "1",
 }
 
 
@@ -63,6 +64,7 @@ def test_a_wrong_value_stops_the_start(name: str, value: str, sentence: str) -> 
         ("REDRIVE_DEBUG", "1", "redrive.E004"),
         ("REDRIVE_HTTPS", "0", "redrive.W001"),
         ("REDIS_URL", "redis://redis.example:6379/0", "redrive.W002"),
+        ("REDRIVE_TRUST_PROXY", "0", "redrive.W003"),
     ],
 )
 def test_a_misconfiguration_is_named_with_a_hint(name: str, value: str, code: str) -> None:

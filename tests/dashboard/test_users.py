@@ -34,6 +34,13 @@ def test_an_admin_gives_another_role(admin: Client, make_user: Callable[..., Use
     assert AuditEntry.objects.get(action="user.assign_role").details == {"from": "viewer", "to": "operator"}
 
 
+def test_a_superuser_who_is_given_a_role_has_only_that_role(admin: Client) -> None:
+    root = User.objects.create_superuser("root")
+    admin.post(f"/users/{root.pk}/role/", {"role": "viewer"})
+    root = User.objects.get(pk=root.pk)
+    assert (root.is_superuser, roles.get_role(root)) == (False, "viewer")
+
+
 def test_a_role_that_does_not_exist_is_refused(admin: Client, make_user: Callable[..., User]) -> None:
     vera = make_user("vera", "viewer")
     response = admin.post(f"/users/{vera.pk}/role/", {"role": "king"})

@@ -63,7 +63,7 @@ def everything(letter: DeadLetter, user: Any) -> list[Any]:
 
 
 @hypothesis_settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(one=VALUES, other=VALUES)
 def test_a_viewer_cannot_tell_masked_values_apart(make_user: Any, one: str, other: str) -> None:

@@ -119,3 +119,19 @@ def test_names_longer_than_an_index_can_hold_stay_different() -> None:
     one, other = (record_failure(consumer="c", event_id="x" * 5000 + end) for end in "ab")
     assert one != other
     assert record_failure(consumer="c", event_id="x" * 5000 + "a") == one
+
+
+class Unwritable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+def test_even_what_cannot_be_written_is_recorded() -> None:
+    letter_id = record_failure(
+        consumer="c",
+        event_id="e",
+        error=Unwritable(),
+        payload={"a": Unwritable()},
+        headers={"h": Unwritable()},
+    )
+    assert "Unwritable" in read(letter_id).error_message

@@ -137,3 +137,9 @@ def test_an_event_without_id_is_known_by_its_place_or_its_bytes() -> None:
 
 def test_a_time_in_the_future_is_taken_for_now() -> None:
     assert fail(at=timezone.now() + timedelta(days=365)).last_failed_at <= timezone.now()
+
+
+def test_the_place_in_a_sequence_is_the_events_own_number_even_if_that_is_zero() -> None:
+    assert fail("e1", sequence_key="s", sequence_no=0, position=9).sequence_no == 0
+    assert fail("e2", sequence_key="s", position=9, offset=5).sequence_no == 9
+    assert fail("e3", sequence_key="s", topic="t", offset=5).sequence_no == 5

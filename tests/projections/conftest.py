@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from projections.declared import sync_declared
 from projections.definition import find_projector
+from projections.lag import recount_seen
 from projections.models import Projection
 from projections.runtime.hand import LIVE
 from projections.runtime.turn import take_turn
@@ -60,7 +61,10 @@ def work(clock: RecordedClock) -> Callable[..., Projection]:
         for _ in range(turns):
             if take_turn(projector, LIVE, clock) > 0:
                 break
-        return Projection.objects.get(name=name)
+        row = Projection.objects.get(name=name)
+        recount_seen(row.pk)
+        assert Projection.objects.get(name=name).seen_count == row.seen_count
+        return row
 
     return work
 

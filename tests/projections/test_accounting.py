@@ -8,8 +8,10 @@ import pytest
 from dlq.api import close_rebuilt
 from dlq.models import DeadLetter
 from projections import accounting
+from projections.definition import find_projector
 from projections.models import Projection
 from projections.runtime import turn
+from projections.runtime.hand import LIVE
 from projections.store import NewEvent, append, read
 
 Pay = Callable[..., int]
@@ -62,14 +64,17 @@ def test_a_letter_that_was_deleted_is_missed_by_name(busy: Projection) -> None:
 
 
 def test_an_event_that_a_read_dropped_is_missed_by_name(
-    pay: Pay, work: Work, monkeypatch: pytest.MonkeyPatch
+    pay: Pay, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forgetful(**kwargs: Any) -> Any:
         return [event for event in read(**kwargs) if event.position != 3]
 
     monkeypatch.setattr(turn, "read", forgetful)
     pay("a", 1, 2, 3, 4, 5)
-    account = accounting.check(work("letters"))
+    projector = find_projector("letters")
+    assert projector is not None
+    turn.take_turn(projector, LIVE, clock)
+    account = accounting.check(Projection.objects.get(name="letters"))
     assert (account.processed, account.missing) == (4, 1)
     assert account.named[0]["position"] == 3
 

@@ -168,10 +168,11 @@ def test_a_waiting_event_that_fails_for_real_becomes_a_letter_with_its_followers
     assert (applied("letters"), WaitingEvent.objects.count()) == ([], 0)
 
 
+@pytest.mark.parametrize("how", ["hang", "slow query"])
 def test_a_handler_that_hangs_is_interrupted_and_counts_as_failed(
-    pay: Pay, work: Work, applied: Positions
+    pay: Pay, work: Work, applied: Positions, how: str
 ) -> None:
-    pay("a", 1, mark="x", how="hang")
+    pay("a", 1, mark="x", how=how)
     pay("b", 2)
     work("mailer")
     assert applied("mailer") == [2]

@@ -139,7 +139,7 @@ def test_rebuild_reset_and_live_race_each_other(tmp_path: Path, built: Sums) -> 
     consumers = [Process("manage.py", "consume", *names, log=tmp_path / f"c{n}.log") for n in range(2)]
     writer = threading.Thread(target=append_and_close)
     try:
-        with running_worker(tmp_path / "worker.log"):
+        with running_worker(tmp_path / "worker.log"), running_beat(tmp_path / "beat.log"):
             writer.start()
             run = rebuild("balances")
             row = Projection.objects.get(name="balances")

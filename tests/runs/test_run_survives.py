@@ -92,10 +92,10 @@ def test_the_death_of_the_web_between_commit_and_answer(
 
 def test_a_worker_that_slept_through_its_lease_cannot_record() -> None:
     run = start_tally(10)
-    sleeper = lanes.claim(run.pk, 0, holder="sleeper")
+    sleeper = lanes.claim(run.pk, 0, 0, holder="sleeper")
     assert sleeper is not None
     Lane.objects.update(leased_until=run.created_at)
-    successor = lanes.claim(run.pk, 0, holder="successor")
+    successor = lanes.claim(run.pk, 0, sleeper.epoch, holder="successor")
     assert successor is not None
     with pytest.raises(lanes.LaneLostError), sleeper.recording() as lane:
         lane.count("marked")
@@ -108,7 +108,7 @@ def test_a_worker_that_slept_through_its_lease_cannot_record() -> None:
 
 def test_a_run_whose_worker_vanished_is_still_cancelled(is_state: IsState) -> None:
     run = start_tally(10)
-    hold = lanes.claim(run.pk, 0, holder="gone")
+    hold = lanes.claim(run.pk, 0, 0, holder="gone")
     states.move(run.pk, Run.State.CANCELLING)
     states.settle(run.pk)
     assert is_state(run, "cancelling")

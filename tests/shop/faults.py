@@ -5,7 +5,7 @@ import signal
 import time
 from copy import copy
 
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from breakers.api import BreakerOpen
 from projections.api import StoredEvent
@@ -33,5 +33,8 @@ def misbehave(event: StoredEvent) -> None:
         os._exit(1)
     if fault.how == "hang":
         time.sleep(3600)
+    if fault.how == "slow query":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(3600)")
     # A copy: an error that is raised again drags along where it was raised before.
     raise copy(ERRORS[fault.how])

@@ -51,6 +51,13 @@ class Journal(Applier):
 
 
 @register
+class Prices(Applier):
+    """Stops at the first failure, and may be told to skip."""
+
+    name = "prices"
+
+
+@register
 class Letters(Applier):
     """Dead-letters at once."""
 

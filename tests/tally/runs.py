@@ -18,6 +18,10 @@ class Tally:
         options = hold.run.options
         if options.get("raise"):
             raise RuntimeError("this tally is broken")
+        if options.get("raise_after_recording"):
+            with hold.recording():
+                pass
+            raise RuntimeError("this tally is broken")
         with hold.recording() as lane:
             first = lane.done_count
             numbers = range(first, min(first + options.get("slice", 5), lane.total))

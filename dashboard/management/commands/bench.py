@@ -1,5 +1,4 @@
 import os
-import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -44,12 +43,10 @@ class Command(BaseCommand):
 def list_benchmarks() -> dict[str, str]:
     """Name and first sentence of each; a module without `main` only helps the others."""
     found = {}
-    for module in pkgutil.iter_modules([str(settings.BASE_DIR / "bench")]):
-        if module.ispkg:
-            continue
-        source = (settings.BASE_DIR / "bench" / f"{module.name}.py").read_text()
+    for path in sorted((settings.BASE_DIR / "bench").glob("*.py")):
+        source = path.read_text()
         if "\ndef main(" in source:
-            found[module.name.replace("_", "-")] = source.split('"""')[1].splitlines()[0]
+            found[path.stem.replace("_", "-")] = source.split('"""')[1].splitlines()[0]
     return found
 
 

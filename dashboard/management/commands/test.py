@@ -22,6 +22,7 @@ PRODUCTION = {
     "REDIS_URL": "rediss://redrive:password@redis.example.com/0",
     "REDRIVE_ALLOWED_HOSTS": "redrive.example.com",
     "REDRIVE_HSTS_SECONDS": "31536000",
+    "REDRIVE_TRUST_PROXY": "1",
     "REDRIVE_SECRET_KEY": secrets.token_urlsafe(50),
 }
 PYTEST = ["-m", "pytest"]

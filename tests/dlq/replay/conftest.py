@@ -78,8 +78,8 @@ def run_all(run: Run, rounds: int = 200) -> Run:
     """Do in this process what workers and beat would do, until the run rests."""
     for _ in range(rounds):
         Lane.objects.filter(run=run).update(not_before=None)
-        for number in run.lanes.filter(is_done=False).values_list("number", flat=True):
-            run_lane(run.pk, number)
+        for number, epoch in run.lanes.filter(is_done=False).values_list("number", "epoch"):
+            run_lane(run.pk, number, epoch)
         states.settle(run.pk)
         run.refresh_from_db()
         if run.state in (*Run.ENDED, Run.State.PAUSED):

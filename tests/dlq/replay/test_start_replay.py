@@ -18,6 +18,7 @@ from projections.operations import ProjectionStateError, start_rebuild
 from tests.dlq.counting import assert_counters_are_right
 from tests.dlq.replay.conftest import notes, run_all, statuses, totals
 from tests.processes import running_worker
+from tests.shop.models import Fault
 from tests.wait import until
 
 Start = Callable[..., Run]
@@ -216,10 +217,10 @@ def test_a_batch_handler_gets_them_together_and_the_culprit_alone_fails(
 
 
 def test_a_refused_call_of_a_breaker_costs_no_attempt(
-    fail: Callable[..., None], pay: Callable[..., int], mend: Callable[..., None], start: Start
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
 ) -> None:
     fail("a", events=1)
-    pay("x", mark="a", how="breaker")
+    Fault.objects.update(how="breaker")
     run = run_all(start(), rounds=1)
     assert totals(run) == {}
     assert run.lanes.exclude(not_before=None).exists()

@@ -1,0 +1,160 @@
+"""Where the pages' figures come from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.attention import Need
+from dashboard.models import AuditEntry, Heartbeat, Lane, Run
+from dashboard.workers.queries import is_silent, list_heartbeats
+from dlq.api import count_open, count_overrides
+from projections.charts import draw_spark
+from projections.lag import Lag, Measures, Rates, Sample, get_measures
+from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
+from projections.reasons import Reason, describe_error, explain
+from projections.store import get_head
+
+# Shown of a history; the audit trail has all of it.
+HISTORY_SIZE = 20
+CHART_WINDOW = timedelta(hours=1)
+# What a rebuild does when none has been seen: slow rather than fast, so that nobody is disappointed.
+MODEST_RATE = 2000.0
+
+
+MOVING = (Projection.State.RUNNING, Projection.State.REBUILDING)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A projection with everything that a page says about it."""
+
+    projection: Projection
+    measures: Measures
+    reason: Reason
+    run: Run | None
+    letters: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def spark(self) -> str:
+        return draw_spark(self.measures.samples, self.measures.lag)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None: it does not move, or nobody can tell."""
+        is_moving = self.projection.state in MOVING and not self.projection.block
+        return self.measures.seconds_left if is_moving else None
+
+    @property
+    def open_count(self) -> int:
+        return self.letters.get("failed", 0)
+
+    @property
+    def parked_count(self) -> int:
+        return self.letters.get("parked", 0)
+
+    @property
+    def sample(self) -> Sample:
+        lag = self.measures.lag
+        return Sample(timezone.now(), lag.head, self.projection.position, lag.events)
+
+
+SEVERITY = {"bad": 0, "warn": 1, "info": 2, "good": 3}
+
+
+def list_rows() -> list[Row]:
+    """Every projection, those that need somebody first."""
+    projections = list(Projection.objects.defer("stacktrace", "tries"))
+    measures, consumed, runs, waits = get_measures(), list_consumed(), list_runs(), list_waits()
+    letters = count_open([p.name for p in projections], source=NATIVE)
+    rows = []
+    for p in projections:
+        measured, run = measures.get(p.pk, NOTHING), runs.get(p.name)
+        reason = explain(p, measured, is_consumed=p.name in consumed, run=run, waits=waits.get(p.pk))
+        rows.append(Row(p, measured, reason, run, letters.get(p.name, {})))
+    return sorted(rows, key=lambda row: (SEVERITY[row.reason.tone], row.projection.name))
+
+
+NOTHING = Measures(Lag(0, 0, None), Rates(), [])
+
+
+def get_row(projection: Projection) -> Row:
+    return next(row for row in list_rows() if row.projection.pk == projection.pk)
+
+
+def list_waits() -> dict[int, tuple[str, int]]:
+    """Of each projection with events that wait for a breaker: which one, and how many."""
+    waits = WaitingEvent.objects.values_list("projection_id").annotate(Max("breaker"), Count("pk"))
+    return {projection_id: (breaker, number) for projection_id, breaker, number in waits}
+
+
+def list_consumed() -> set[str]:
+    """The projections for which a living process consumes."""
+    alive = (beat for beat in list_heartbeats(Heartbeat.Kind.CONSUMER) if not is_silent(beat))
+    return {name for beat in alive for name in beat.facts.get("projections", ())}
+
+
+def list_runs() -> dict[str, Run]:
+    """The active rebuild or reset of each projection that has one, by name."""
+    active = Run.objects.filter(kind__in=["rebuild", "reset"]).exclude(state__in=Run.ENDED)
+    return {run.options["projection"]: run for run in active.order_by("pk")}
+
+
+def list_paces(projection: Projection) -> list[Pace]:
+    since = timezone.now() - CHART_WINDOW
+    return list(projection.paces.filter(starts_at__gt=since).order_by("starts_at"))
+
+
+def list_history(projection: Projection) -> list[AuditEntry]:
+    entries = AuditEntry.objects.filter(subject=projection.name, action__startswith="projection.")
+    return list(entries.order_by("-at", "-id")[:HISTORY_SIZE])
+
+
+def list_skips(projection_id: int | None = None) -> QuerySet[Skip]:
+    skips = Skip.objects.select_related("projection").defer("stacktrace")
+    return skips.filter(projection=projection_id) if projection_id else skips
+
+
+def list_requests() -> QuerySet[RebuildRequest]:
+    return RebuildRequest.objects.select_related("projection", "run")
+
+
+@dataclass(frozen=True)
+class RebuildPreview:
+    """What a rebuild will touch."""
+
+    events: int
+    seconds: float
+    letters: int
+    overrides: int
+
+
+def preview_rebuild(projection: Projection) -> RebuildPreview:
+    events = get_head()
+    earlier = Lane.objects.filter(run__kind="rebuild", run__options__projection=projection.name, rate__gt=0)
+    rate = earlier.order_by("-run_id").values_list("rate", flat=True).first() or MODEST_RATE
+    letters = sum(count_open([projection.name], source=NATIVE).get(projection.name, {}).values())
+    return RebuildPreview(events, events / rate, letters, count_overrides(projection.name, source=NATIVE))
+
+
+def find_troubled() -> Iterator[Need]:
+    """Projections that wait for a person; one small query, since every page asks."""
+    troubled = Q(state=Projection.State.STOPPED) | Q(accounting__missing__gt=0)
+    rows = Projection.objects.filter(troubled, source=NATIVE)
+    for row in rows.only("name", "state", "position", "accounting", "error_type", "error_message")[:20]:
+        url = reverse("projections:projection", args=[row.pk])
+        if row.state == Projection.State.STOPPED:
+            headline = f"{row.name} has stopped on one event"
+            yield Need(headline, f"{describe_error(row)}. Nothing after it is handled.", url, "Decide")
+        if row.accounting.get("missing"):
+            named = ", ".join(f"{found['position']:,}" for found in row.accounting["named"][:3])
+            headline = f"{row.name} is missing {row.accounting['missing']:,} event(s)"
+            yield Need(headline, f"Neither done nor on record: position {named}.", url, "See the account")
+    count = RebuildRequest.objects.filter(state="open", expires_at__gt=timezone.now()).count()
+    if count:
+        sentence = "Somebody who may rebuild has to grant or deny."
+        url = reverse("projections:requests")
+        yield Need(f"{count} rebuild(s) asked for", sentence, url, "See the requests", "warn")

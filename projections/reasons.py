@@ -1,0 +1,85 @@
+"""Why a projection is where it is, in one sentence; the first that applies."""
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from dashboard.models import Run
+from dashboard.templatetags.console import duration
+from projections.lag import Measures
+from projections.models import Projection
+
+State, Block = Projection.State, Projection.Block
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A word for the badge, the colour's meaning, and the sentence."""
+
+    word: str
+    tone: str
+    sentence: str
+
+
+def explain(
+    row: Projection,
+    measures: Measures,
+    *,
+    is_consumed: bool,
+    run: Run | None,
+    waits: tuple[str, int] | None,
+) -> Reason:
+    """`waits` is a breaker and how many events wait for it; None: none does."""
+    lag = measures.lag.events
+    if row.state == State.STOPPED:
+        return Reason(
+            "Stopped", "bad", f"Stopped on the event at {row.position + 1:,}: {describe_error(row)}"
+        )
+    if row.state == State.REBUILDING:
+        return Reason("Rebuilding", "info", f"Being rebuilt by run {run.pk}." if run else "Being rebuilt.")
+    if row.state == State.PAUSED:
+        return Reason("Paused", "warn", "Paused; it keeps its place until somebody resumes it.")
+    if not is_consumed and (lag or row.block):
+        return Reason("Nobody consumes", "bad", "No process consumes it: start manage.py consume.")
+    if row.block:
+        return explain_block(row)
+    if waits:
+        sentence = f"{waits[1]:,} event(s) wait for breaker {waits[0]}; the other streams go on."
+        return Reason("Waiting", "warn", sentence)
+    if not lag:
+        return Reason("Up to date", "good", "It has handled every event of its types.")
+    return explain_lag(measures)
+
+
+def explain_block(row: Projection) -> Reason:
+    held = (timezone.now() - (row.blocked_since or timezone.now())).total_seconds()
+    since = f"for {duration(held)}"
+    if row.block == Block.RETRY:
+        # Retries that its policy allows are no trouble yet (D17).
+        tone = "info" if held <= row.grace_seconds else "warn"
+        tries = f"{row.attempt} failed tr{'y' if row.attempt == 1 else 'ies'}"
+        sentence = f"Retrying the event at {row.position + 1:,} {since}, {tries}: {describe_error(row)}"
+        return Reason("Retrying", tone, sentence)
+    if row.block == Block.BREAKER:
+        return Reason("Waiting", "warn", f"Waiting {since}: {row.error_message}")
+    why = f"Blocked {since} by infrastructure, and trying again: {describe_error(row)}"
+    return Reason("Blocked", "bad", why)
+
+
+def explain_lag(measures: Measures) -> Reason:
+    rates = measures.rates
+    arriving = rates.arriving or 0.0
+    if rates.arriving is not None and arriving > rates.handled + 0.05:
+        slower = f"{arriving - rates.handled:,.1f} a second"
+        return Reason(
+            "Falling behind", "warn", f"Slower than arrival by {slower}: more come than it handles."
+        )
+    left = measures.seconds_left
+    if left is None:
+        return Reason("Behind", "info", "Behind, and at work; its pace is not known yet.")
+    return Reason("Catching up", "info", f"Catching up; about {duration(left)} left at this pace.")
+
+
+def describe_error(row: Projection) -> str:
+    first_line = row.error_message.strip().partition("\n")[0][:200]
+    return f"{row.error_type}: {first_line}" if first_line else row.error_type

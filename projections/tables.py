@@ -1,0 +1,106 @@
+from typing import Any
+
+import django_tables2 as tables
+from django.utils.html import format_html
+
+from dashboard.columns import BadgeColumn, NumberColumn, TemplateCell, TimeColumn
+from dashboard.models import AuditEntry
+from projections.models import RebuildRequest
+from projections.queries import Row
+
+REQUEST_TONES = {
+    RebuildRequest.State.OPEN: "warn",
+    RebuildRequest.State.GRANTED: "good",
+    RebuildRequest.State.DENIED: "bad",
+    RebuildRequest.State.EXPIRED: "mute",
+}
+OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
+
+
+class ProjectionTable(tables.Table):
+    name = TemplateCell("projections/_name_cell.html", verbose_name="Projection", empty_values=())
+    state = TemplateCell("projections/_state_cell.html", verbose_name="State", empty_values=())
+    lag = NumberColumn(accessor="measures__lag__events", verbose_name="Lag, events")
+    delay = TemplateCell("projections/_delay_cell.html", verbose_name="Delay", empty_values=())
+    rates = TemplateCell("projections/_rates_cell.html", verbose_name="In / out a second", empty_values=())
+    eta = TemplateCell("projections/_eta_cell.html", verbose_name="Done in", empty_values=())
+    letters = TemplateCell("projections/_letters_cell.html", verbose_name="Letters", empty_values=())
+    trend = TemplateCell("projections/_spark_cell.html", verbose_name="Lag, last hour", empty_values=())
+
+    class Meta:
+        orderable = False
+        default = "–"
+        row_attrs = {"id": lambda record: f"projection-{record.projection.pk}"}
+
+    def render_lag(self, value: int) -> str:
+        return f"{value:,}"
+
+    def give(self, record: Row) -> dict[str, Any]:
+        return {"row": record}
+
+    context_name = context_state = context_delay = context_rates = give
+    context_eta = context_letters = context_trend = give
+
+
+class SkipTable(tables.Table):
+    at = TimeColumn(verbose_name="Skipped")
+    projection = tables.Column(
+        linkify=("projections:projection", {"projection_id": tables.A("projection_id")})
+    )
+    event_type = tables.Column(verbose_name="Event", attrs={"td": {"class": "mono"}})
+    stream = tables.Column(attrs={"td": {"class": "mono"}})
+    position = NumberColumn()
+    reason = tables.Column()
+    error_type = tables.Column(verbose_name="Error", attrs={"td": {"class": "mono"}})
+    verbs = TemplateCell("projections/_skip_verbs_cell.html", verbose_name="", empty_values=())
+
+    class Meta:
+        orderable = False
+        default = "–"
+
+    def __init__(self, *args: Any, may_bring_back: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.may_bring_back = may_bring_back
+
+    def render_position(self, value: int) -> str:
+        return f"{value:,}"
+
+    def render_reason(self, record: Any) -> str:
+        return format_html('{} <span class="dim">by {}</span>', record.reason, record.actor)
+
+    def context_verbs(self, record: Any) -> dict[str, Any]:
+        return {"skip": record, "may_bring_back": self.may_bring_back}
+
+
+class RequestTable(tables.Table):
+    requested_at = TimeColumn(verbose_name="Asked for")
+    projection = tables.Column(
+        linkify=("projections:projection", {"projection_id": tables.A("projection_id")})
+    )
+    requested_by = tables.Column(verbose_name="By")
+    reason = tables.Column()
+    state = BadgeColumn(REQUEST_TONES)
+    decision = TemplateCell("projections/_decision_cell.html", verbose_name="Decision", empty_values=())
+
+    class Meta:
+        orderable = False
+        default = "–"
+
+    def __init__(self, *args: Any, may_decide: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.may_decide = may_decide
+
+    def context_decision(self, record: RebuildRequest) -> dict[str, Any]:
+        return {"asked": record, "may_decide": self.may_decide}
+
+
+class HistoryTable(tables.Table):
+    at = TimeColumn(verbose_name="When", is_absolute=True)
+    action = tables.Column(attrs={"td": {"class": "mono"}})
+    outcome = BadgeColumn(OUTCOME_TONES)
+    actor = tables.Column(verbose_name="By")
+    reason = tables.Column()
+
+    class Meta:
+        orderable = False
+        default = ""

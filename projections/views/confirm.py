@@ -1,0 +1,29 @@
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from django.http import HttpResponse
+
+from dashboard.pages import HtmxHttpRequest, render_page
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """A question, what follows from a yes, and the form that says yes."""
+
+    question: str
+    sentences: list[str]
+    action: str
+    button: str
+    back: str
+    tone: str = "primary"
+    needs_reason: bool = True
+    # To be typed by hand; empty: nothing is.
+    typed: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+def ask(request: HtmxHttpRequest, confirmation: Confirmation, **context: Any) -> HttpResponse:
+    """The confirmation as a page, which is a dialog where that can be; its key makes a double click one run."""
+    context |= {"confirmation": confirmation, "request_key": uuid4()}
+    return render_page(request, "projections/confirm.html", context, title=confirmation.question)

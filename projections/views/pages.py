@@ -1,0 +1,75 @@
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from dashboard.access import may
+from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.paging import get_page, live_url
+from dlq.api import list_recent
+from projections import accounting, charts, queries
+from projections.definition import find_projector
+from projections.models import Projection
+from projections.store.read import find_event
+from projections.tables import HistoryTable, ProjectionTable, RequestTable, SkipTable
+
+RECENT_SIZE = 10
+
+
+@require_safe
+def list_projections(request: HtmxHttpRequest) -> HttpResponse:
+    rows = queries.list_rows()
+    context = {
+        "rows": rows,
+        "table": ProjectionTable(rows),
+        "troubled": [row for row in rows if row.reason.tone == "bad"],
+        "behind_count": sum(row.measures.lag.events > 0 for row in rows),
+        "live_url": request.path,
+    }
+    return render_page(request, "projections/projections.html", context, title="Projections")
+
+
+@require_safe
+def show_projection(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
+    projection = get_object_or_404(Projection, pk=projection_id)
+    row = queries.get_row(projection)
+    projector = find_projector(projection.name)
+    context = {
+        "row": row,
+        "projection": projection,
+        "chart": charts.draw_lag(row.measures.samples, row.sample),
+        "failures": charts.draw_failures(queries.list_paces(projection)),
+        "account": accounting.show(projection),
+        "blocked": find_event(projection.position + 1) if projection.block else None,
+        "recent": list_recent(projection.name, limit=RECENT_SIZE),
+        "history": HistoryTable(queries.list_history(projection)),
+        "supports_rebuild": projector is not None and projector.supports_rebuild,
+        "is_installed": projector is not None,
+        "live_url": request.path,
+    }
+    return render_page(request, "projections/projection.html", context, title=projection.name)
+
+
+@require_safe
+def list_skips(request: HtmxHttpRequest) -> HttpResponse:
+    wanted = request.GET.get("projection", "")
+    projection = get_object_or_404(Projection, pk=wanted) if wanted.isdecimal() else None
+    page = get_page(queries.list_skips(projection.pk if projection else None), request.GET, by="at")
+    context = {
+        "page": page,
+        "projection": projection,
+        "table": SkipTable(page.rows, may_bring_back=may(request.user, "skip.bring_back")),
+        "live_url": live_url(request, page),
+    }
+    return render_page(request, "projections/skips.html", context, title="Skipped events")
+
+
+@require_safe
+def list_requests(request: HtmxHttpRequest) -> HttpResponse:
+    page = get_page(queries.list_requests(), request.GET, by="requested_at")
+    context = {
+        "page": page,
+        "table": RequestTable(page.rows, may_decide=may(request.user, "projection.grant_rebuild")),
+        "open_count": sum(asked.state == "open" for asked in page.rows),
+        "live_url": live_url(request, page),
+    }
+    return render_page(request, "projections/requests.html", context, title="Rebuild requests")

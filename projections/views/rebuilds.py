@@ -1,0 +1,197 @@
+"""Rebuilds, resets and requests for rebuilds."""
+
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.access import may, needs
+from dashboard.models import Run
+from dashboard.pages import HtmxHttpRequest
+from dashboard.templatetags.console import duration
+from projections import operations, queries
+from projections.models import Projection, RebuildRequest
+from projections.operations import ProjectionStateError
+from projections.store import find_position
+from projections.views.confirm import Confirmation, ask
+from projections.views.verbs import get_position, get_reason
+
+
+@require_safe
+@needs("projection.request_rebuild")
+def confirm_rebuild(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
+    """For who may rebuild, the rebuild; for the others, the request for one."""
+    row = get_object_or_404(Projection, pk=projection_id)
+    verb = "rebuild" if may(request.user, "projection.rebuild") else "request_rebuild"
+    question = f"Rebuild {row}?" if verb == "rebuild" else f"Ask for a rebuild of {row}?"
+    return ask(
+        request,
+        Confirmation(
+            question,
+            describe_rebuild(row),
+            reverse(f"projections:{verb}", args=[row.pk]),
+            f"Rebuild {row}" if verb == "rebuild" else "Ask for a rebuild",
+            reverse("projections:projection", args=[row.pk]),
+            "danger" if verb == "rebuild" else "primary",
+            typed=row.name if verb == "rebuild" else "",
+        ),
+    )
+
+
+@require_POST
+@needs("projection.rebuild")
+def rebuild(request: HttpRequest, projection_id: int) -> HttpResponse:
+    row = get_object_or_404(Projection, pk=projection_id)
+    if request.POST.get("typed", "").strip() != row.name:
+        messages.error(request, f"Nothing was done: type {row.name} to confirm.")
+        return redirect("projections:projection", projection_id=row.pk)
+    return start(
+        request,
+        row,
+        lambda key: operations.start_rebuild(
+            row, actor=request.user, reason=get_reason(request), request_key=key
+        ),
+    )
+
+
+@require_POST
+@needs("projection.request_rebuild")
+def request_rebuild(request: HttpRequest, projection_id: int) -> HttpResponse:
+    row = get_object_or_404(Projection, pk=projection_id)
+    try:
+        operations.request_rebuild(row, actor=request.user, reason=get_reason(request))
+    except ProjectionStateError as error:
+        messages.error(request, str(error))
+        return redirect("projections:projection", projection_id=row.pk)
+    messages.success(request, "The request is on record; somebody who may rebuild decides.")
+    return redirect("projections:requests")
+
+
+@require_safe
+@needs("projection.reset")
+def confirm_reset(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
+    row = get_object_or_404(Projection, pk=projection_id)
+    sentences = [
+        f"It is at {row.position:,}. Events after the new position are handled again; the read model is not emptied.",
+        "Events that a later position leaves out are not handled, and the account begins there.",
+    ]
+    action, back = (reverse(f"projections:{name}", args=[row.pk]) for name in ("reset", "projection"))
+    confirmation = Confirmation(
+        f"Reset the checkpoint of {row}?", sentences, action, "Reset the checkpoint", back, "danger"
+    )
+    return ask(request, confirmation, asks_position=True, position=row.position)
+
+
+@require_POST
+@needs("projection.reset")
+def reset(request: HttpRequest, projection_id: int) -> HttpResponse:
+    row = get_object_or_404(Projection, pk=projection_id)
+    position = get_target(request)
+    return start(
+        request,
+        row,
+        lambda key: operations.reset_checkpoint(
+            row, position, actor=request.user, reason=get_reason(request), request_key=key
+        ),
+    )
+
+
+@require_safe
+@needs("projection.grant_rebuild")
+def confirm_grant(request: HtmxHttpRequest, request_id: int) -> HttpResponse:
+    asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
+    row = asked.projection
+    sentences = [f"{asked.requested_by} asks: {asked.reason}", *describe_rebuild(row)]
+    action, back = reverse("projections:grant", args=[asked.pk]), reverse("projections:requests")
+    question, button = f"Grant the rebuild of {row}?", f"Grant, and rebuild {row}"
+    return ask(request, Confirmation(question, sentences, action, button, back, "danger", typed=row.name))
+
+
+@require_POST
+@needs("projection.grant_rebuild")
+def grant(request: HttpRequest, request_id: int) -> HttpResponse:
+    asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
+    if request.POST.get("typed", "").strip() != asked.projection.name:
+        messages.error(request, f"Nothing was done: type {asked.projection.name} to confirm.")
+        return redirect("projections:requests")
+    return start(
+        request,
+        asked.projection,
+        lambda key: operations.grant_rebuild(
+            asked, actor=request.user, reason=get_reason(request), request_key=key
+        ),
+    )
+
+
+@require_safe
+@needs("projection.deny_rebuild")
+def confirm_deny(request: HtmxHttpRequest, request_id: int) -> HttpResponse:
+    asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
+    action, back = reverse("projections:deny", args=[asked.pk]), reverse("projections:requests")
+    sentences = [
+        f"{asked.requested_by} asks: {asked.reason}",
+        "Nothing is rebuilt; the reason goes on record.",
+    ]
+    question, button = f"Deny the rebuild of {asked.projection}?", "Deny the request"
+    return ask(request, Confirmation(question, sentences, action, button, back))
+
+
+@require_POST
+@needs("projection.deny_rebuild")
+def deny(request: HttpRequest, request_id: int) -> HttpResponse:
+    asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
+    try:
+        operations.deny_rebuild(asked, actor=request.user, reason=get_reason(request))
+    except ProjectionStateError as error:
+        messages.error(request, str(error))
+    return redirect("projections:requests")
+
+
+def describe_rebuild(row: Projection) -> list[str]:
+    preview = queries.preview_rebuild(row)
+    return [
+        f"The read model of {row} is emptied by its own truncate(), and {preview.events:,} events are handled again, "
+        f"in about {duration(preview.seconds)}. Until then readers see it incomplete.",
+        f"{preview.letters:,} open or parked letters close as their events succeed. "
+        f"{preview.overrides:,} decisions to skip, discard or replace an event are honoured.",
+    ]
+
+
+def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run]) -> HttpResponse:
+    """Start a run and go to it; if it cannot be started, say why on the projection's page."""
+    try:
+        key = UUID(request.POST.get("request_key", ""))
+    except ValueError:
+        raise BadRequest("request_key is missing; open the confirmation again.") from None
+    try:
+        run = operation(key)
+    except ProjectionStateError as error:
+        messages.error(request, str(error))
+        return redirect("projections:projection", projection_id=row.pk)
+    return redirect("runs:run", run_id=run.pk)
+
+
+def get_target(request: HttpRequest) -> int:
+    """The position that the form asks for: the start, a position, or a time."""
+    to = request.POST.get("to", "position")
+    if to == "start":
+        return 0
+    return find_position(get_time(request)) if to == "time" else get_position(request)
+
+
+def get_time(request: HttpRequest) -> datetime:
+    try:
+        at = parse_datetime(request.POST.get("time", ""))
+    except ValueError:
+        at = None
+    if at is None:
+        raise BadRequest("time is a date and a time, such as 2026-01-31T18:30.")
+    return at if timezone.is_aware(at) else timezone.make_aware(at)

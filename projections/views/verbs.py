@@ -1,0 +1,175 @@
+"""What an operator can do with a projection, at once."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.access import needs
+from dashboard.pages import HtmxHttpRequest
+from projections import operations
+from projections.models import Projection, Skip
+from projections.operations import ProjectionStateError
+from projections.store.read import find_event
+from projections.views.confirm import Confirmation, ask
+
+LONGEST_REASON = 500
+
+
+@require_safe
+@needs("projection.pause")
+def confirm_pause(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
+    row = get_object_or_404(Projection, pk=projection_id)
+    sentences = [
+        "It stops after the batch in hand and keeps its place. Its lag grows until somebody resumes it."
+    ]
+    return ask(request, make(row, f"Pause {row}?", sentences, "pause", f"Pause {row}"))
+
+
+@require_POST
+@needs("projection.pause")
+def pause(request: HttpRequest, projection_id: int) -> HttpResponse:
+    reason = get_reason(request)
+    return change(
+        request,
+        projection_id,
+        lambda row: operations.pause_projection(row, actor=request.user, reason=reason),
+        "It stops after the batch in hand.",
+    )
+
+
+@require_POST
+@needs("projection.resume")
+def resume(request: HttpRequest, projection_id: int) -> HttpResponse:
+    return change(
+        request,
+        projection_id,
+        lambda row: operations.resume_projection(row, actor=request.user),
+        "It goes on from its checkpoint.",
+    )
+
+
+@require_safe
+@needs("projection.skip")
+def confirm_skip(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
+    row, name = get_blocked(projection_id)
+    sentences = [
+        f"{row} goes on without the effect of {name}, now and in every rebuild.",
+        "Later events of its stream are handled as if it had not happened. It stays on record under skipped events.",
+    ]
+    question, button = f"Skip the event at {row.position + 1:,}?", "Skip 1 event"
+    fields = {"position": row.position + 1}
+    return ask(request, make(row, question, sentences, "skip", button, tone="danger", fields=fields))
+
+
+@require_POST
+@needs("projection.skip")
+def skip(request: HttpRequest, projection_id: int) -> HttpResponse:
+    position, reason = get_position(request), get_reason(request)
+    return change(
+        request,
+        projection_id,
+        lambda row: operations.skip_event(row, position, actor=request.user, reason=reason),
+        f"The event at {position:,} is skipped; it goes on after it.",
+    )
+
+
+@require_safe
+@needs("projection.dead_letter")
+def confirm_dead_letter(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
+    row, name = get_blocked(projection_id)
+    sentences = [
+        f"{name} becomes a dead letter of {row}, and {row} goes on.",
+        "Later events of its stream are parked behind it, in order, until it is replayed or closed.",
+    ]
+    question, button = f"Make the event at {row.position + 1:,} a dead letter?", "Dead-letter 1 event"
+    fields = {"position": row.position + 1}
+    return ask(request, make(row, question, sentences, "dead_letter", button, fields=fields))
+
+
+@require_POST
+@needs("projection.dead_letter")
+def dead_letter(request: HttpRequest, projection_id: int) -> HttpResponse:
+    position, reason = get_position(request), get_reason(request)
+    return change(
+        request,
+        projection_id,
+        lambda row: operations.dead_letter_event(row, position, actor=request.user, reason=reason),
+        f"The event at {position:,} is a dead letter; its stream is parked behind it.",
+    )
+
+
+@require_safe
+@needs("skip.bring_back")
+def confirm_bring_back(request: HtmxHttpRequest, skip_id: int) -> HttpResponse:
+    skip = get_object_or_404(Skip.objects.select_related("projection"), pk=skip_id)
+    sentences = [
+        f"{skip.event_type} of {skip.stream} becomes an open dead letter of {skip.projection}, to be replayed.",
+        "Later events of its stream may have been handled already; new ones are parked until it is replayed or closed.",
+    ]
+    action = reverse("projections:bring_back", args=[skip.pk])
+    question, button = "Bring the skipped event back?", "Bring 1 event back"
+    back = reverse("projections:skips")
+    return ask(request, Confirmation(question, sentences, action, button, back))
+
+
+@require_POST
+@needs("skip.bring_back")
+def bring_back(request: HttpRequest, skip_id: int) -> HttpResponse:
+    skip = get_object_or_404(Skip.objects.select_related("projection"), pk=skip_id)
+    try:
+        letter_id = operations.bring_back_skip(skip, actor=request.user, reason=get_reason(request))
+    except ProjectionStateError as error:
+        messages.error(request, str(error))
+        return redirect("projections:skips")
+    return redirect("dlq:letter", letter_id=letter_id)
+
+
+def get_blocked(projection_id: int) -> tuple[Projection, str]:
+    """The projection, and the event that holds it up in words."""
+    row = get_object_or_404(Projection, pk=projection_id)
+    event = find_event(row.position + 1) if row.block else None
+    return row, f"{event.type} of {event.stream}" if event else "the next event"
+
+
+def make(
+    row: Projection,
+    question: str,
+    sentences: list[str],
+    verb: str,
+    button: str,
+    *,
+    tone: str = "primary",
+    fields: dict[str, int] | None = None,
+) -> Confirmation:
+    action, back = (reverse(f"projections:{name}", args=[row.pk]) for name in (verb, "projection"))
+    return Confirmation(question, sentences, action, button, back, tone, fields=fields or {})
+
+
+def change(
+    request: HttpRequest, projection_id: int, operation: Callable[[Projection], None], done: str
+) -> HttpResponse:
+    """Do it and go back to the projection; if its state does not allow it, say so there."""
+    row = get_object_or_404(Projection, pk=projection_id)
+    try:
+        operation(row)
+    except ProjectionStateError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{row}: {done}")
+    return redirect("projections:projection", projection_id=row.pk)
+
+
+def get_reason(request: HttpRequest) -> str:
+    return request.POST.get("reason", "").strip()[:LONGEST_REASON]
+
+
+def get_position(request: HttpRequest) -> int:
+    position = request.POST.get("position", "")
+    if not position.isascii() or not position.isdigit() or len(position) > 18:
+        raise BadRequest("position is the number of an event: a whole number.")
+    return int(position)

@@ -1,0 +1,129 @@
+"""The pages say what matters, in every state a projection can be in."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import Heartbeat
+from dlq.models import DeadLetter
+from projections import accounting, lag
+from projections.models import LagSample, Projection
+from projections.queries import list_rows
+
+Pay = Callable[..., int]
+Work = Callable[..., Projection]
+
+
+@pytest.fixture
+def consumed() -> None:
+    """As if a process consumed everything."""
+    names = list(Projection.objects.values_list("name", flat=True))
+    now = timezone.now()
+    Heartbeat.objects.create(
+        kind="consumer", name="here", seen_at=now, started_at=now, facts={"projections": names}
+    )
+
+
+def show(client: Client, row: Projection) -> str:
+    return client.get(reverse("projections:projection", args=[row.pk])).content.decode()
+
+
+def word(name: str) -> str:
+    return next(row.reason.word for row in list_rows() if row.projection.name == name)
+
+
+def sentence(name: str) -> str:
+    return next(row.reason.sentence for row in list_rows() if row.projection.name == name)
+
+
+def test_why_it_is_where_it_is(pay: Pay, work: Work, clock: object, consumed: None) -> None:
+    pay("a", 1, mark="x", how="ValueError")
+    assert word("letters") == "Behind"
+    work("journal")
+    assert word("journal") == "Stopped"
+    assert sentence("journal") == "Stopped on the event at 1: ValueError: amount 17 is not possible"
+    work("hybrid")
+    assert word("hybrid") == "Retrying"
+    assert "2 failed tries" in sentence("hybrid")
+    work("letters")
+    assert word("letters") == "Up to date"
+    Projection.objects.filter(name="cache").update(state="paused")
+    assert word("cache") == "Paused"
+    Heartbeat.objects.all().delete()
+    assert word("mailer") == "Nobody consumes"
+
+
+def test_slower_than_arrival_is_said_with_the_difference(pay: Pay, work: Work, consumed: None) -> None:
+    row = work("letters")
+    now = timezone.now()
+    LagSample.objects.create(projection=row, at=now - timedelta(seconds=100), head=0, position=0, lag=0)
+    pay("a", *range(200))
+    assert word("letters") == "Falling behind"
+    assert "Slower than arrival by 2.0 a second" in sentence("letters")
+
+
+def test_an_open_breaker_is_named(pay: Pay, work: Work, consumed: None) -> None:
+    pay("a", 1, mark="x", how="breaker")
+    work("letters")
+    assert sentence("letters") == "1 event(s) wait for breaker prices; the other streams go on."
+
+
+def test_lag_is_in_events_of_its_types_and_costs_three_statements(pay: Pay, work: Work) -> None:
+    pay("a", 1, 2)
+    pay("a", 3, event_type="Noted")
+    work("letters")
+    pay("a", 4)
+    pay("a", 5, 6, event_type="Noted")
+    with CaptureQueriesContext(connection) as queries:
+        measures = lag.get_measures()
+    assert len(queries) == 3
+    found = {row.name: measures[row.pk].lag.events for row in Projection.objects.all()}
+    assert (found["letters"], found["notes"], found["journal"]) == (1, 3, 3)
+    lag.recount_idle()
+    again = lag.get_measures()
+    assert {row.name: again[row.pk].lag.events for row in Projection.objects.all()} == found
+
+
+def test_error_percentages_are_of_all_tries(pay: Pay, work: Work) -> None:
+    pay("a", 1, 2, 3)
+    pay("b", 4, mark="x", how="KeyError")
+    row = work("letters")
+    rates = lag.get_measures()[row.pk].rates
+    assert (rates.processed_count, rates.failed_count, rates.error_percent) == (3, 1, 25.0)
+
+
+def test_the_page_shows_the_blocking_event_and_the_account(viewer: Client, pay: Pay, work: Work) -> None:
+    pay("a", 1)
+    pay("b", 2, mark="x", how="ValueError")
+    html = show(viewer, work("journal"))
+    assert "Stopped on the event at 2" in html
+    assert "amount 17 is not possible" in html
+    assert "A ledger may not skip events." not in html
+    assert "<b>1</b> = 1 processed" in " ".join(html.split())
+    assert "https://runbooks.example.com/journal" in html
+
+
+def test_a_missing_event_is_an_alarm_with_its_name(viewer: Client, pay: Pay, work: Work) -> None:
+    pay("a", 1, mark="x", how="KeyError")
+    row = work("letters")
+    DeadLetter.objects.all().delete()
+    assert "1 missing" in show(viewer, row)
+    accounting.check_all()
+    html = viewer.get(reverse("overview")).content.decode()
+    assert "letters is missing 1 event" in html
+
+
+@pytest.mark.parametrize("name", ["projections:projections", "projections:skips", "projections:requests"])
+def test_the_lists_work_when_empty_and_when_not(viewer: Client, pay: Pay, work: Work, name: str) -> None:
+    assert viewer.get(reverse(name)).status_code == 200
+    pay("a", 1, mark="x", how="ValueError")
+    work("cache")
+    lag.take_samples()
+    assert viewer.get(reverse(name)).status_code == 200
+    assert viewer.get(reverse(name), headers={"HX-Request": "true"}).status_code == 200

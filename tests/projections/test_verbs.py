@@ -1,0 +1,203 @@
+"""Every verb: it works, it rejects GET, a viewer may not, twice is once, it is audited."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import AuditEntry, Run
+from dlq.models import DeadLetter, Override
+from projections.models import Projection, RebuildRequest, Skip
+from projections.requests import expire
+
+Pay = Callable[..., int]
+Work = Callable[..., Projection]
+Positions = Callable[[str], list[int]]
+
+
+@pytest.fixture
+def stopped(pay: Pay, work: Work) -> Projection:
+    """A projection that has stopped at position 2, and may skip."""
+    pay("a", 1)
+    pay("b", 2, mark="x", how="ValueError")
+    pay("b", 3)
+    Projection.objects.filter(name="journal").update(criticality="standard")
+    return work("journal")
+
+
+def post(client: Client, verb: str, pk: int, **fields: object) -> int:
+    response = client.post(reverse(f"projections:{verb}", args=[pk]), fields)
+    return response.status_code
+
+
+def audited(action: str, outcome: str = "succeeded") -> int:
+    return AuditEntry.objects.filter(action=action, outcome=outcome).count()
+
+
+ON_PROJECTIONS = ["pause", "resume", "skip", "dead_letter", "reset", "rebuild", "request_rebuild"]
+
+
+@pytest.mark.parametrize("verb", ON_PROJECTIONS)
+def test_a_verb_rejects_get_and_a_viewer_may_not(admin: Client, viewer: Client, verb: str) -> None:
+    row = Projection.objects.get(name="journal")
+    assert admin.get(reverse(f"projections:{verb}", args=[row.pk])).status_code == 405
+    assert post(viewer, verb, row.pk) == 403
+
+
+@pytest.mark.parametrize(
+    "verb", [verb for verb in ON_PROJECTIONS if verb not in ("resume", "request_rebuild")]
+)
+def test_a_verb_is_confirmed_on_a_page_that_says_what_follows(
+    admin: Client, stopped: Projection, verb: str
+) -> None:
+    html = admin.get(reverse(f"projections:confirm_{verb}", args=[stopped.pk])).content.decode()
+    assert "journal" in html
+    assert 'name="reason"' in html
+
+
+def test_pause_and_resume(operator: Client, stopped: Projection, pay: Pay, work: Work) -> None:
+    row = work("letters")
+    assert post(operator, "pause", row.pk, reason="a migration") == 302
+    pay("c", 4)
+    assert work("letters").position == row.position
+    post(operator, "pause", row.pk, reason="again")
+    assert (audited("projection.pause"), audited("projection.pause", "failed")) == (1, 1)
+    post(operator, "resume", row.pk)
+    assert work("letters").position == row.position + 1
+    assert AuditEntry.objects.get(action="projection.pause", outcome="succeeded").reason == "a migration"
+
+
+def test_resume_tries_the_blocking_event_again(operator: Client, stopped: Projection, work: Work) -> None:
+    from tests.shop.models import Fault
+
+    post(operator, "resume", stopped.pk)
+    assert work("journal").state == "stopped"
+    Fault.objects.all().delete()
+    post(operator, "resume", stopped.pk)
+    assert (work("journal").state, work("journal").position) == ("running", 3)
+
+
+def test_skip_goes_past_the_event_with_a_reason_on_record(
+    operator: Client, stopped: Projection, work: Work, applied: Positions
+) -> None:
+    post(operator, "skip", stopped.pk, position=2, reason="")
+    assert work("journal").position == 1
+    post(operator, "skip", stopped.pk, position=2, reason="a test order")
+    post(operator, "skip", stopped.pk, position=2, reason="a test order")
+    row = work("journal")
+    assert (row.position, row.state, applied("journal")) == (3, "running", [1, 3])
+    assert (Skip.objects.get().actor, Skip.objects.get().reason) == ("some-operator", "a test order")
+    assert Override.objects.get().kind == "skipped"
+    assert audited("projection.skip") == 1
+
+
+def test_a_ledger_may_not_be_skipped(operator: Client, stopped: Projection, work: Work) -> None:
+    Projection.objects.filter(name="journal").update(criticality="ledger")
+    post(operator, "skip", stopped.pk, position=2, reason="please")
+    assert work("journal").position == 1
+    assert audited("projection.skip", "failed") == 1
+
+
+def test_dead_letter_parks_the_stream_and_goes_on(
+    operator: Client, stopped: Projection, work: Work, applied: Positions
+) -> None:
+    post(operator, "dead_letter", stopped.pk, position=2, reason="look at it tomorrow")
+    post(operator, "dead_letter", stopped.pk, position=2, reason="look at it tomorrow")
+    assert (work("journal").state, applied("journal")) == ("running", [1])
+    found = DeadLetter.objects.order_by("position").values_list("position", "status", "attempts")
+    assert list(found) == [(2, "failed", 1), (3, "parked", 0)]
+    assert audited("projection.dead_letter") == 1
+
+
+def test_a_click_on_an_event_that_no_longer_blocks_does_nothing(
+    operator: Client, stopped: Projection, work: Work
+) -> None:
+    post(operator, "dead_letter", stopped.pk, position=1, reason="late")
+    assert work("journal").position == 1
+    assert not DeadLetter.objects.exists()
+
+
+def test_a_skipped_event_comes_back_as_a_letter(
+    operator: Client, viewer: Client, stopped: Projection, work: Work
+) -> None:
+    post(operator, "skip", stopped.pk, position=2, reason="a test order")
+    work("journal")
+    skip = Skip.objects.get()
+    assert post(viewer, "bring_back", skip.pk) == 403
+    assert post(operator, "bring_back", skip.pk, reason="it was a real one") == 302
+    assert post(operator, "bring_back", skip.pk, reason="it was a real one") == 404
+    assert (DeadLetter.objects.get().position, DeadLetter.objects.get().status) == (2, "failed")
+    assert not Override.objects.exists()
+    assert audited("skip.bring_back") == 1
+
+
+def test_a_rebuild_needs_the_typed_name_and_a_double_click_is_one_run(
+    admin: Client, operator: Client, stopped: Projection
+) -> None:
+    key = uuid4()
+    assert post(operator, "rebuild", stopped.pk, typed="journal", request_key=key) == 403
+    post(admin, "rebuild", stopped.pk, typed="jornal", reason="drift", request_key=key)
+    assert not Run.objects.exists()
+    for _ in range(2):
+        post(admin, "rebuild", stopped.pk, typed="journal", reason="drift", request_key=key)
+    run = Run.objects.get()
+    assert (run.kind, run.reason, run.options["events"]) == ("rebuild", "drift", 3)
+    post(admin, "rebuild", stopped.pk, typed="journal", reason="drift", request_key=uuid4())
+    assert Run.objects.count() == 1
+    assert audited("projection.rebuild", "failed") == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "position"),
+    [
+        ({"to": "start"}, 0),
+        ({"to": "position", "position": 1}, 1),
+        ({"to": "time", "time": "2999-01-01T00:00"}, 3),
+    ],
+)
+def test_reset_to_the_start_a_position_or_a_time(
+    admin: Client, stopped: Projection, fields: dict[str, object], position: int
+) -> None:
+    post(admin, "reset", stopped.pk, reason="again", request_key=uuid4(), **fields)
+    assert Run.objects.get().options["position"] == position
+    assert audited("projection.reset") == 1
+
+
+@pytest.mark.parametrize("fields", [{"position": "x"}, {"to": "time", "time": "soon"}, {"position": "-1"}])
+def test_a_reset_to_nonsense_is_refused(
+    admin: Client, stopped: Projection, fields: dict[str, object]
+) -> None:
+    assert post(admin, "reset", stopped.pk, request_key=uuid4(), **fields) == 400
+
+
+def test_a_request_is_granted_by_somebody_else(operator: Client, admin: Client, stopped: Projection) -> None:
+    for _ in range(2):
+        post(operator, "request_rebuild", stopped.pk, reason="the totals are off")
+    asked = RebuildRequest.objects.get()
+    assert post(operator, "grant", asked.pk, typed="journal", request_key=uuid4()) == 403
+    post(admin, "grant", asked.pk, typed="journal", reason="go on", request_key=uuid4())
+    asked.refresh_from_db()
+    assert (asked.state, asked.decided_by, asked.run) == ("granted", "some-admin", Run.objects.get())
+    assert "asked for by some-operator" in Run.objects.get().reason
+    post(admin, "deny", asked.pk, reason="too late")
+    asked.refresh_from_db()
+    assert asked.state == "granted"
+    assert (audited("projection.request_rebuild"), audited("projection.grant_rebuild")) == (1, 1)
+
+
+def test_a_request_is_denied_or_expires(operator: Client, admin: Client, stopped: Projection) -> None:
+    post(operator, "request_rebuild", stopped.pk, reason="the totals are off")
+    post(admin, "deny", RebuildRequest.objects.get().pk, reason="not in office hours")
+    assert RebuildRequest.objects.get().state == "denied"
+    post(operator, "request_rebuild", stopped.pk, reason="now")
+    RebuildRequest.objects.filter(state="open").update(expires_at=timezone.now() - timedelta(seconds=1))
+    late = RebuildRequest.objects.get(state="open")
+    post(admin, "grant", late.pk, typed="journal", request_key=uuid4())
+    assert not Run.objects.exists()
+    expire()
+    late.refresh_from_db()
+    assert late.state == "expired"

@@ -1,0 +1,67 @@
+"""Messages are hints: too many do no harm, and none is sent for what is not due."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Lane, Run
+from dashboard.redis import get_redis
+from dashboard.runs import dispatch, lanes, worker
+from dashboard.runs.kinds import Step
+from tests.tally.models import Mark
+from tests.tally.operations import start_tally
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def count_messages() -> int:
+    return int(get_redis().llen("runs"))
+
+
+def test_while_nobody_takes_messages_the_queue_does_not_grow() -> None:
+    start_tally(5, 5, 5)
+    assert count_messages() == 3
+    Lane.objects.update(dispatched_at=timezone.now() - timedelta(hours=1))
+    for _ in range(3):
+        dispatch.tend_runs()
+    assert count_messages() == 3
+
+
+def test_after_redis_was_emptied_every_lane_gets_a_message_again() -> None:
+    start_tally(5, 5, 5)
+    get_redis().flushdb()
+    Lane.objects.update(dispatched_at=timezone.now() - timedelta(hours=1))
+    dispatch.tend_runs()
+    assert count_messages() == 3
+
+
+def test_of_two_messages_for_one_turn_only_the_first_is_acted_on() -> None:
+    run = start_tally(3, slice=1)
+    assert lanes.claim(run.pk, 0, 0, holder="first") is not None
+    Lane.objects.update(leased_until=None)
+    assert lanes.claim(run.pk, 0, 0, holder="second") is None
+
+
+def test_a_lane_that_waits_is_sent_as_soon_as_its_time_has_come() -> None:
+    run = start_tally(3)
+    get_redis().flushdb()
+    hold = lanes.claim(run.pk, 0, 0, holder="somebody")
+    assert hold is not None
+    lanes.release(hold, Step(wait_until=timezone.now() + timedelta(hours=1)))
+    dispatch.tend_runs()
+    assert count_messages() == 0
+    Lane.objects.update(not_before=timezone.now())
+    dispatch.tend_runs()
+    assert count_messages() == 1
+
+
+def test_a_slice_that_records_and_then_raises_ends_in_failure() -> None:
+    """A recording without progress does not make the errors before it forgotten."""
+    run = start_tally(3, raise_after_recording=True)
+    for _ in range(worker.MOST_ERRORS):
+        Lane.objects.update(not_before=None)
+        worker.run_lane(run.pk, 0, Lane.objects.get().epoch)
+    run.refresh_from_db()
+    assert (run.state, run.failure) == (Run.State.FAILED, "RuntimeError: this tally is broken")
+    assert not Mark.objects.exists()
