@@ -209,7 +209,7 @@ RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type",
 # So many failed replays set a letter apart as poison.
 POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, most=1000)
 # Where replays may go beside our own handlers, and whose letters go there; see docs/replay.md.
-TARGETS = env.json_objects("REDRIVE_TARGETS")
+TARGETS = env.targets("REDRIVE_TARGETS")
 CONSUMER_TARGETS = env.names("REDRIVE_CONSUMER_TARGETS")
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)

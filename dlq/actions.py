@@ -6,6 +6,7 @@ register(
     Action("letter.restore", "Closed letters were opened again.", OPERATOR),
     Action("letter.erase", "Payloads were erased for good; the record of the failure stays.", ADMIN),
     Action("letter.export", "Letters were downloaded.", VIEWER),
+    Action("letter.edit", "What a consumer gets for an event was replaced; the original is kept.", OPERATOR),
     Action("replay.start", "Letters were sent to be handled again.", OPERATOR),
     Action("replay.stop_all", "All replays were stopped, and none starts.", OPERATOR),
     Action("replay.allow_all", "Replays were allowed again.", OPERATOR),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dlq.views import groups, letters, replay, rules, verbs
+from dlq.views import edit, groups, letters, replay, rules, verbs
 
 app_name = "dlq"
 
@@ -17,6 +17,9 @@ urlpatterns = [
     path("letters/<int:letter_id>/unmask/", letters.unmask, name="unmask"),
     path("letters/<int:letter_id>/payload/", letters.download_payload, name="payload"),
     path("letters/<int:letter_id>/payload/raw/", letters.download_raw, name="raw_payload"),
+    path("letters/<int:letter_id>/edit/", edit.edit, name="edit_payload"),
+    path("letters/<int:letter_id>/edit/compare/", edit.compare, name="compare_payload"),
+    path("letters/<int:letter_id>/edit/save/", edit.save, name="save_payload"),
     path("find/", letters.find, name="find"),
     path("export/", letters.export, name="export"),
     path("resolve/confirm/", verbs.confirm_resolve, name="confirm_resolve"),

@@ -109,7 +109,7 @@ def get_row(projector: Projector) -> Projection:
 def find_active_run(name: str) -> Run | None:
     """The run that works on this projection or its letters; None if there is none."""
     active = Run.objects.exclude(state__in=Run.ENDED)
-    found = active.filter(options__projection=name) | active.filter(options__consumer=name)
+    found = active.filter(options__projection=name) | active.filter(options__consumers__contains=name)
     return found.order_by("pk").first()
 
 

@@ -3,7 +3,14 @@
 from dlq.operations.errors import ConfirmAgain, ReasonMissing
 from dlq.operations.groups import assign_group, link_ticket, mute_group, note_group, unmute_group
 from dlq.operations.letters import Done, handle_letters
-from dlq.operations.replay import ReplayRefused, allow_replays, select_failed, start_replay, stop_replays
+from dlq.operations.replay import (
+    ReplayRefused,
+    allow_replays,
+    replay_followers,
+    select_failed,
+    start_replay,
+    stop_replays,
+)
 from dlq.operations.rules import add_rule, apply_rules, remove_rule
 
 __all__ = [
@@ -20,6 +27,7 @@ __all__ = [
     "mute_group",
     "note_group",
     "remove_rule",
+    "replay_followers",
     "select_failed",
     "start_replay",
     "stop_replays",

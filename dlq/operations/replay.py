@@ -9,7 +9,7 @@ from dashboard.runs.operations import create_run
 from dlq.models import DeadLetter, LetterRunItem, ReplaySwitch
 from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.plan import Plan, make_plan, why_no_dry_run
-from dlq.queries.replay import count_later
+from dlq.queries.replay import count_later, preview_replay
 from dlq.replay import queue
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import FAILED
@@ -84,6 +84,23 @@ def make_title(number: int, consumers: list[str], options: ReplayOptions) -> str
     verb = "Try" if options.dry_run else "Replay"
     letters = f"{number:,} letter{'' if number == 1 else 's'}"
     return f"{verb} {letters} of {consumers[0] if len(consumers) == 1 else f'{len(consumers)} consumers'}"
+
+
+def replay_followers(ids: list[int], *, actor: audit.Actor, request_key: UUID, reason: str) -> Run:
+    """Replay what was parked behind letters that have just been closed; the closing was confirmed with their number."""
+    selection = Selection(
+        DeadLetter.objects.filter(pk__in=ids), newest_id(), is_by_hand=True, description={"followers": ids}
+    )
+    return start_replay(
+        selection,
+        confirmed=preview_replay(selection).count,
+        options=ReplayOptions(canary=False),
+        actor=actor,
+        request_key=request_key,
+        reason=reason,
+        # The letters before them were closed by hand: that is the order that somebody chose.
+        acknowledged=True,
+    )
 
 
 def select_failed(run: Run) -> Selection:

@@ -47,18 +47,21 @@ picked AS MATERIALIZED (
     FROM sequences s
     JOIN dlq_deadletter l ON l.sequence_key = s.sequence_key AND l.consumer = s.consumer AND l.source = s.source
         AND l.sequence_key <> '' AND l.status IN ('failed', 'parked')
-    LEFT JOIN dlq_letterrunitem i ON i.letter_id = l.id AND i.is_active
-    WHERE l.id <= %s AND i.id IS NULL AND s.first IS NOT NULL
+    WHERE l.id <= %s AND s.first IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM dlq_letterrunitem i WHERE i.letter_id = l.id AND i.is_active)
         AND (s.left_at IS NULL OR ARRAY[l.sequence_no, l.id] < s.left_at)
         AND (l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first
              OR l.tier = 'dead_letter' AND ARRAY[l.sequence_no, l.id] < s.last)
-        AND l.id NOT IN (SELECT id FROM picked)
 ), judged AS (
-    SELECT p.id, p.source, p.consumer, p.event_type, p.sequence_key, p.sequence_no,
-        CASE WHEN p.fate = 'taken' AND p.place > s.left_at THEN 'behind' ELSE p.fate END AS fate
-    FROM picked p
-    LEFT JOIN sequences s ON (s.source, s.consumer, s.sequence_key) = (p.source, p.consumer, p.sequence_key)
-    UNION ALL SELECT * FROM others
+    -- Picked letters are among the others too; sorting them together needs no guess about their number.
+    SELECT DISTINCT ON (id) * FROM (
+        SELECT p.id, p.source, p.consumer, p.event_type, p.sequence_key, p.sequence_no,
+            CASE WHEN p.fate = 'taken' AND p.place > s.left_at THEN 'behind' ELSE p.fate END AS fate, true AS is_picked
+        FROM picked p
+        LEFT JOIN sequences s ON (s.source, s.consumer, s.sequence_key) = (p.source, p.consumer, p.sequence_key)
+        UNION ALL SELECT *, false FROM others
+    ) AS all_of_them
+    ORDER BY id, is_picked DESC
 )
 """
 

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Max
 
 from dashboard.models import Run
+from dlq.masking import Masker
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
@@ -23,6 +25,8 @@ class FailingGroup:
     """A group into which letters of this run failed."""
 
     group: FailureGroup | None
+    # As everybody may see it.
+    title: str
     is_new: bool
     number: int
     last_at: datetime | None
@@ -61,9 +65,17 @@ def list_failing(run: Run) -> list[FailingGroup]:
         .order_by("-last_at")[:SHOWN_GROUPS]
     )
     groups = FailureGroup.objects.in_bulk([row["group"] for row in rows if row["group"]])
+    masker = Masker(AnonymousUser())
     return [
-        FailingGroup(groups.get(row["group"]), row["outcome"] == "new_error", row["number"], row["last_at"])
+        FailingGroup(
+            group,
+            masker.title(group) if group else "",
+            is_new=row["outcome"] == "new_error",
+            number=row["number"],
+            last_at=row["last_at"],
+        )
         for row in rows
+        for group in [groups.get(row["group"])]
     ]
 
 

@@ -10,7 +10,7 @@ from dashboard.models import Run
 from dashboard.runs.kinds import MORE, Outcome, Step
 from dashboard.runs.lanes import Hold, LaneLostError
 from dlq.models import ReplaySwitch
-from dlq.replay import handler, ladder, pace, trial
+from dlq.replay import handler, ladder, outside, pace, trial
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import OUTCOMES, Results
 from dlq.replay.trial import Trial
@@ -64,6 +64,8 @@ def play(hold: Hold, found: Trial, options: ReplayOptions) -> Results:
     target = find_target(found.source, found.consumer)
     if isinstance(target, HandlerTarget):
         return handler.play(hold, target.projector, found, options)
+    if target:
+        return outside.play(hold, target, found)
     raise TargetGoneError(f"{found.consumer} of {found.source} has no target any more.")
 
 

@@ -32,11 +32,8 @@ def climb(hold: Hold) -> Step:
         run = Run.objects.select_for_update().get(pk=hold.run.pk)
         if get_rung(run) > get_rung(hold.run):
             return MORE
-        waiting = LetterRunItem.objects.filter(run=run, is_active=True)
         if get_rung(run) == REST:
-            # Sent ones are still to be confirmed.
-            is_done = not waiting.filter(lane=hold.number).exists()
-            return DONE if is_done else Step(wait_until=timezone.now() + WAIT_FOR_OTHERS)
+            return DONE
         lowest = min_rung(run)
         if lowest is not None and lowest <= get_rung(run):
             return Step(wait_until=timezone.now() + WAIT_FOR_OTHERS)

@@ -15,6 +15,7 @@ from dashboard.runs.kinds import Outcome
 from dlq.models import DeadLetter, LetterBody
 from dlq.recording import Failure, record_failures
 from dlq.replay.rows import Row
+from projections.api import NATIVE
 
 MOST_TRACE = 20_000
 
@@ -49,22 +50,21 @@ WHERE id = ANY(%(ids)s)
 """
 END_ITEMS = """
 UPDATE dlq_letterrunitem i SET
-    outcome = e.outcome, note = e.note, group_id = e.group_id, is_active = e.is_active, at = now()
-FROM unnest(%(ids)s::bigint[], %(outcomes)s::text[], %(notes)s::text[], %(groups)s::bigint[], %(active)s::bool[])
-    AS e(id, outcome, note, group_id, is_active)
+    outcome = e.outcome, note = e.note, group_id = e.group_id, is_active = false, at = now()
+FROM unnest(%(ids)s::bigint[], %(outcomes)s::text[], %(notes)s::text[], %(groups)s::bigint[])
+    AS e(id, outcome, note, group_id)
 WHERE i.id = e.id
 """
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How one item ended; `is_active`: it is sent and may still be confirmed."""
+    """How one item ended."""
 
     row: Row
     outcome: Outcome
     note: str = ""
     group_id: int | None = None
-    is_active: bool = False
 
 
 @dataclass
@@ -114,7 +114,7 @@ class Results:
             group_id = groups[letter_id]
             outcome = SAME if group_id == row.group_id else NEW
             self.endings.append(Ending(row, outcome, group_id=group_id))
-            if row.status == "parked":
+            if row.status == "parked" and row.source == NATIVE:
                 keep_payload(letter_id, failure.payload)
 
     def end_items(self, lane: Lane) -> None:
@@ -127,11 +127,9 @@ class Results:
                 "outcomes": [ending.outcome.name for ending in self.endings],
                 "notes": [ending.note for ending in self.endings],
                 "groups": [ending.group_id for ending in self.endings],
-                "active": [ending.is_active for ending in self.endings],
             },
         )
-        # What is still to be confirmed is not done: it is counted when it ends.
-        counts = Counter(ending.outcome.name for ending in self.endings if not ending.is_active)
+        counts = Counter(ending.outcome.name for ending in self.endings)
         for name, number in counts.items():
             lane.count(name, number)
 
@@ -157,7 +155,7 @@ def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: 
 
 
 def keep_payload(letter_id: int, payload: Any) -> None:
-    """A parked letter has no payload of its own; now that it has failed, its page is to show what failed."""
+    """A letter that we parked has no payload of its own; now that it has failed, its page is to show what failed."""
     LetterBody.objects.filter(letter=letter_id, payload=None, payload_raw=None).update(payload=payload)
 
 

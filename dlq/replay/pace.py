@@ -15,7 +15,7 @@ from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import Results
 
 # Without a pace: more than a slice ever takes.
-UNLIMITED = 500
+UNLIMITED = 1000
 ALLOTMENT_SECONDS = 0.25
 # A shorter wait is slept through by the worker; for a longer one it gives the lane back.
 MOST_SLEEP_SECONDS = 1.0

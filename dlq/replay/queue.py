@@ -27,21 +27,34 @@ ORDER BY rung, source, consumer, CASE WHEN %s THEN sequence_key ELSE '' END, seq
 ON CONFLICT (letter_id) WHERE is_active DO NOTHING
 """
 
-# The next of a lane that its ladder has come to; sent ones wait for their answer.
+# The next of a lane that its ladder has come to.
 LIST_NEXT = """
 SELECT i.id, i.deaths, l.source, l.consumer, l.sequence_key
 FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
-WHERE i.run_id = %s AND i.lane = %s AND i.is_active AND i.outcome = '' AND i.rung <= %s
+WHERE i.run_id = %s AND i.lane = %s AND i.is_active AND i.rung <= %s
 ORDER BY i.id LIMIT %s
 """
 
-# What was parked behind the letters that have just been handled joins the run; in order, at its end.
+# What was parked behind the letters that have just been handled joins the run; in order, at its end. A sequence whose
+# next letter is on its way already is passed by, which is nearly all of them.
 JOIN_FOLLOWERS = """
+WITH free AS (
+    SELECT given.key
+    FROM unnest(%(keys)s::text[]) AS given(key)
+    CROSS JOIN LATERAL (
+        SELECT id, status FROM dlq_deadletter
+        WHERE sequence_key = given.key AND sequence_key <> '' AND consumer = %(consumer)s AND source = %(source)s
+            AND status IN ('failed', 'parked')
+        ORDER BY sequence_no, id LIMIT 1
+    ) AS next
+    LEFT JOIN dlq_letterrunitem i ON i.letter_id = next.id AND i.is_active
+    WHERE next.status = 'parked' AND i.id IS NULL
+)
 INSERT INTO dlq_letterrunitem (run_id, lane, letter_id, outcome, is_active, rung)
-SELECT %(run)s, %(lane)s, id, '', true, %(rung)s FROM dlq_deadletter
-WHERE sequence_key = ANY(%(keys)s) AND sequence_key <> '' AND consumer = %(consumer)s AND source = %(source)s
-    AND status IN ('failed', 'parked') AND status = 'parked'
-ORDER BY sequence_no, id
+SELECT %(run)s, %(lane)s, l.id, '', true, %(rung)s
+FROM free JOIN dlq_deadletter l ON l.sequence_key = free.key AND l.sequence_key <> '' AND l.consumer = %(consumer)s
+    AND l.source = %(source)s AND l.status IN ('failed', 'parked') AND l.status = 'parked'
+ORDER BY l.sequence_no, l.id
 ON CONFLICT (letter_id) WHERE is_active DO NOTHING
 """
 
@@ -50,6 +63,10 @@ UPDATE dashboard_lane l SET total = (
     SELECT count(*) FROM dlq_letterrunitem i WHERE i.run_id = l.run_id AND i.lane = l.number)
 WHERE l.run_id = %s
 """
+
+
+# So many new rows make the planner's idea of the table wrong, and each slice slow until somebody corrects it.
+ANALYZE_ABOVE = 1000
 
 
 class Next(NamedTuple):
@@ -76,6 +93,8 @@ def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> 
         cursor.execute(FREEZE.replace("{judged}", judged), [*values, *ladder, *lanes])
         frozen = int(cursor.rowcount)
         cursor.execute(SET_TOTALS, [run.pk])
+        if frozen > ANALYZE_ABOVE:
+            cursor.execute("ANALYZE dlq_letterrunitem")
     return frozen
 
 

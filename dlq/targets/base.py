@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Protocol
+from typing import Protocol
 
 from dlq.models.words import Category
 
@@ -58,16 +58,20 @@ class TargetError(Exception):
 class Target(Protocol):
     """Takes deliveries one at a time; `deliver` returns, or raises TargetError or BreakerOpen, in bounded time."""
 
-    name: str
-    kind: str
-    # Events sent again within this time would be dropped by the receiver, and wrongly taken for done.
-    dedup_seconds: int
-    # `deliver` is over by then.
-    timeout_seconds: float
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def dedup_seconds(self) -> int:
+        """Events sent again within this time would be dropped by the receiver, and wrongly taken for done."""
+
+    @property
+    def timeout_seconds(self) -> float:
+        """`deliver` is over by then."""
 
     def deliver(self, delivery: Delivery) -> Answer: ...
 
     def get_health(self) -> Health: ...
-
-
-Settings = dict[str, Any]

@@ -6,7 +6,7 @@ from dlq.targets.base import Health
 from projections.api import NATIVE, Effects, Projector, find_projector, find_standing
 
 # What is handled in one transaction: the bookkeeping costs little, and a pause is felt at once.
-BATCH_SIZE = 500
+BATCH_SIZE = 1000
 
 
 @dataclass(frozen=True)

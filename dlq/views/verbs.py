@@ -1,6 +1,6 @@
 """Resolve, discard, restore, erase: a page that says what will be touched, and the verb that touches exactly that."""
 
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 from django.conf import settings
 from django.contrib import messages
@@ -13,17 +13,27 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.access import needs
+from dashboard.access import may, needs
 from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.filters import LetterFilter
 from dlq.models import FailureGroup
-from dlq.operations import Done, handle_letters, select_failed
+from dlq.operations import Done, handle_letters, replay_followers, select_failed
 from dlq.operations.errors import OperationError
-from dlq.preview import preview
-from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
+from dlq.preview import MOST_AT_ONCE, preview
+from dlq.selection import (
+    Selection,
+    SelectionError,
+    followers_of,
+    select_group,
+    select_ids,
+    select_matching,
+    without_active,
+)
 from dlq.verbs import VERBS, Verb
 
+# So many followers can be replayed along with closing their heads; more are selected on their own.
+MOST_FOLLOWERS = 10_000
 # What the confirmation adds to the selection when it posts it back.
 FORM_FIELDS = {"csrfmiddlewaretoken", "count", "followers", "reason", "typed", "request_key", "watermark"}
 
@@ -102,6 +112,9 @@ def confirm(
         "total": found.total(with_followers=True),
         "followers": params.get("followers", "wait"),
         "type_above": settings.TYPE_NUMBER_ABOVE,
+        "may_replay": found.count <= MOST_AT_ONCE
+        and found.follower_count <= MOST_FOLLOWERS
+        and may(request.user, "replay.start"),
         "problem": problem,
     }
     title = f"{verb.name.capitalize()} {found.count:,} letters"
@@ -117,6 +130,8 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
     )
     if with_followers:
         confirmed += read_number(params, "follower_count")
+    # Asked before the letters are closed: then nobody knows any more what they held up.
+    waiting = list_followers(selection) if params.get("followers") == "replay" else []
     if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(
         confirmed
     ):
@@ -136,8 +151,17 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
         return confirm(request, verb, params, problem=str(error), status=409)
     if done.run:
         return redirect("runs:run", run_id=done.run.pk)
+    if waiting and done.ids:
+        key = uuid5(read_key(params), "followers")
+        replay_followers(
+            waiting, actor=request.user, request_key=key, reason=params.get("reason", "").strip()
+        )
     messages.success(request, describe(verb, done))
     return redirect(back_url(params))
+
+
+def list_followers(selection: Selection) -> list[int]:
+    return list(without_active(followers_of(selection)).values_list("pk", flat=True)[:MOST_FOLLOWERS])
 
 
 def describe(verb: Verb, done: Done) -> SafeString:

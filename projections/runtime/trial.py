@@ -24,7 +24,7 @@ from projections.definition import Projector
 from projections.models import NATIVE, Effects, Projection, WaitingEvent
 from projections.runtime.clock import Clock
 from projections.runtime.hand import Hand
-from projections.runtime.lock import try_lock_consumer
+from projections.runtime.lock import lock_consumer
 
 # Asked for thrice a batch, so it is not put together each time.
 FIND_ROW = """
@@ -66,8 +66,8 @@ def begin(projector: Projector, hand: Hand, clock: Clock) -> Trial | float:
     with transaction.atomic(), connection.cursor() as cursor:
         # The note must survive this process, not the server.
         cursor.execute("SET LOCAL synchronous_commit = off")
-        if not try_lock_consumer(projector.name):
-            return POLL_SECONDS
+        # Waiting, not trying: a replay that takes the lock slice after slice must let us in between.
+        lock_consumer(projector.name)
         row = find_row(projector.name)
         if row is None or row.state != hand.state:
             return POLL_SECONDS

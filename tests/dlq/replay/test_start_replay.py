@@ -14,6 +14,7 @@ from dlq.replay.options import ReplayOptions
 from dlq.selection import Selection, select_ids
 from projections.accounting import check
 from projections.models import Projection
+from projections.operations import ProjectionStateError, start_rebuild
 from tests.dlq.counting import assert_counters_are_right
 from tests.dlq.replay.conftest import notes, run_all, statuses, totals
 from tests.processes import running_worker
@@ -226,3 +227,11 @@ def test_a_refused_call_of_a_breaker_costs_no_attempt(
     assert DeadLetter.objects.get().attempts == 1
     mend()
     assert totals(run_all(run)) == {"succeeded": 1}
+
+
+def test_a_rebuild_is_refused_while_a_replay_is_under_way(fail: Callable[..., None], start: Start) -> None:
+    fail("a")
+    run = start()
+    row = Projection.objects.get(name="letters")
+    with pytest.raises(ProjectionStateError, match=f"[Rr]un {run.pk}"):
+        start_rebuild(row, actor="olga", reason="", request_key=uuid4())

@@ -1,0 +1,85 @@
+"""Edit and replay: the event as it came, a replacement with its diff, and then the same preview as ever."""
+
+import json
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.access import needs
+from dashboard.pages import HtmxHttpRequest, render_page
+from dlq import queries
+from dlq.masking import Masker
+from dlq.models import DeadLetter
+from dlq.operations.edits import replace_payload
+from dlq.operations.errors import OperationError
+from dlq.queries.edit import diff, find_payload, find_replacement, hides_values, write_json
+
+
+@require_safe
+@needs("letter.edit")
+def edit(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
+    letter = get_editable(request, letter_id)
+    replacement = find_replacement(letter)
+    payload = replacement.payload if replacement else find_payload(letter)
+    return show(request, letter, write_json(payload))
+
+
+@require_POST
+@needs("letter.edit")
+def compare(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
+    """Say what the replacement changes, before anything is saved."""
+    letter = get_editable(request, letter_id)
+    text = request.POST.get("payload", "")
+    try:
+        changes = diff(find_payload(letter), json.loads(text))
+    except ValueError as error:
+        return show(request, letter, text, problem=f"This is not JSON: {error}.", status=422)
+    return show(request, letter, text, changes=changes, is_compared=True)
+
+
+@require_POST
+@needs("letter.edit")
+def save(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
+    letter = get_editable(request, letter_id)
+    text, reason = request.POST.get("payload", ""), request.POST.get("reason", "").strip()
+    try:
+        replace_payload(letter, json.loads(text), actor=request.user, reason=reason)
+    except ValueError as error:
+        return show(request, letter, text, problem=f"This is not JSON: {error}.", status=422)
+    except OperationError as error:
+        return show(request, letter, text, problem=str(error), status=409)
+    messages.success(request, "The replacement is on record; the original is kept. Now replay the letter.")
+    return redirect(f"{reverse('dlq:confirm_replay')}?id={letter.pk}")
+
+
+def get_editable(request: HtmxHttpRequest, letter_id: int) -> DeadLetter:
+    letter = queries.get_letter(letter_id).letter
+    if hides_values(find_payload(letter), Masker(request.user)):
+        raise PermissionDenied("This payload holds masked values; to edit it you must be allowed to unmask.")
+    return letter
+
+
+def show(
+    request: HtmxHttpRequest,
+    letter: DeadLetter,
+    text: str,
+    *,
+    changes: list[tuple[str, str]] | None = None,
+    is_compared: bool = False,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "letter": letter,
+        "text": text,
+        "reason": request.POST.get("reason", ""),
+        "changes": changes,
+        "is_compared": is_compared,
+        "replacement": find_replacement(letter),
+        "problem": problem,
+    }
+    return render_page(request, "dlq/edit.html", context, title=f"Edit letter {letter.pk}", status=status)

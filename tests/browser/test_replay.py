@@ -1,0 +1,83 @@
+"""Replay as an operator does it: preview, a canary that fails, resume, cancel, and a double click."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.models import Run
+from dlq.models import DeadLetter, FailureGroup, LetterRunItem
+from projections.declared import sync_declared
+from projections.definition import find_projector
+from projections.runtime.clock import SystemClock
+from projections.runtime.hand import LIVE
+from projections.runtime.turn import take_turn
+from projections.store import NewEvent, append
+from tests.processes import running_beat, running_worker
+from tests.shop.models import Fault
+
+SignIn = Callable[[str], Page]
+STREAMS = 15
+
+
+@pytest.fixture
+def worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
+    with running_worker(tmp_path / "worker.log"), running_beat(tmp_path / "beat.log"):
+        yield
+
+
+@pytest.fixture
+def letters(transactional_db: None) -> None:
+    """The first event of each stream has failed, and two more are parked behind it."""
+    sync_declared()
+    for number in range(STREAMS):
+        Fault.objects.create(mark=f"s{number}", how="ValueError")
+        append(
+            f"s{number}",
+            [NewEvent("Paid", {"amount": n, "mark": f"s{number}" if n == 1 else ""}) for n in (1, 2, 3)],
+        )
+    projector = find_projector("letters")
+    assert projector
+    while take_turn(projector, LIVE, SystemClock()) == 0:
+        pass
+
+
+def open_preview(page: Page) -> None:
+    page.goto(f"/dead-letters/groups/{FailureGroup.objects.get().pk}/")
+    page.get_by_role("link", name="Replay 15…").click()
+    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text("Replay 45 letters of letters")
+
+
+def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
+    letters: None, worker: None, sign_in_as: SignIn
+) -> None:
+    page = sign_in_as("operator")
+    open_preview(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("15 sequences, each in order · 30 followers come along")
+    dialog.get_by_label("Reason").fill("1.8.1 is out")
+    dialog.get_by_role("button", name="Replay 45 letters").click()
+    expect(page.get_by_text("1 failed; on the first 1. Resume to go on, or cancel.")).to_be_visible()
+    expect(page.locator(".badge", has_text="same error")).to_be_visible()
+    Fault.objects.all().delete()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".run .badge")).to_have_text("Finished")
+    expect(page.get_by_text("succeeded 42")).to_be_visible()
+    expect(page.get_by_text("held 2")).to_be_visible()
+    assert DeadLetter.objects.filter(resolution="replayed").count() == 42
+    page.get_by_role("link", name="Replay what failed or was held…").click()
+    expect(dialog.get_by_role("heading")).to_have_text("Replay 3 letters of letters")
+
+
+def test_a_double_click_is_one_run_and_it_can_be_cancelled(letters: None, sign_in_as: SignIn) -> None:
+    page = sign_in_as("operator")
+    open_preview(page)
+    page.get_by_role("dialog").get_by_role("button", name="Replay 45 letters").dblclick()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Replay 45 letters of letters")
+    assert Run.objects.count() == 1
+    assert LetterRunItem.objects.count() == 45
+    page.get_by_role("link", name="Cancel…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel run").click()
+    expect(page.locator(".run .badge")).to_have_text("Cancelled")
+    assert set(DeadLetter.objects.values_list("status", flat=True)) == {"failed", "parked"}

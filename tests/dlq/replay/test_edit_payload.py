@@ -1,0 +1,67 @@
+"""Edit and replay: validated, compared, reasoned, kept beside the original, and honoured."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.models import AuditEntry, Run
+from dlq.models import DeadLetter, LetterBody, Override
+from tests.dlq.replay.conftest import run_all, totals
+from tests.dlq.replay.test_replay_pages import confirm
+from tests.shop.models import Applied
+
+
+@pytest.fixture
+def letter(fail: Callable[..., None]) -> DeadLetter:
+    fail("a", events=1)
+    return DeadLetter.objects.get()
+
+
+def url(name: str, letter: DeadLetter) -> str:
+    return reverse(f"dlq:{name}_payload", args=[letter.pk])
+
+
+def test_a_replacement_is_compared_saved_and_replayed_and_the_original_kept(
+    operator: Client, letter: DeadLetter
+) -> None:
+    assert "&quot;amount&quot;: 1" in operator.get(url("edit", letter)).content.decode()
+    form = {"payload": json.dumps({"amount": 7, "mark": ""}), "reason": "a typo"}
+    html = operator.post(url("compare", letter), form).content.decode()
+    assert "-  &quot;amount&quot;: 1" in html
+    assert "+  &quot;amount&quot;: 7" in html
+    assert not Override.objects.exists()
+    answer = operator.post(url("save", letter), form)
+    assert answer["Location"] == f"{reverse('dlq:confirm_replay')}?id={letter.pk}"
+    _, confirmed = confirm(operator, f"id={letter.pk}")
+    operator.post(reverse("dlq:replay"), confirmed)
+    assert totals(run_all(Run.objects.get())) == {"succeeded": 1}
+    assert Applied.objects.get().data == {"amount": 7, "mark": ""}
+    assert LetterBody.objects.get().payload == {"amount": 1, "mark": "a"}
+    entry = AuditEntry.objects.get(action="letter.edit")
+    assert (entry.actor, entry.reason) == ("some-operator", "a typo")
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "says"),
+    [({"payload": "{", "reason": "x"}, 422, "not JSON"), ({"payload": "{}", "reason": " "}, 409, "Say why")],
+)
+def test_what_makes_no_sense_is_refused(
+    operator: Client, letter: DeadLetter, form: dict[str, str], status: int, says: str
+) -> None:
+    answer = operator.post(url("save", letter), form)
+    assert (answer.status_code, says in answer.content.decode()) == (status, True)
+    assert not Override.objects.exists()
+
+
+def test_a_viewer_may_not_and_neither_may_who_cannot_see_masked_values(
+    viewer: Client, operator: Client, letter: DeadLetter, settings: Any
+) -> None:
+    assert viewer.get(url("edit", letter)).status_code == 403
+    settings.MASKED_PATHS = ["$.amount"]
+    assert operator.get(url("edit", letter)).status_code == 403
+    assert operator.post(url("save", letter), {"payload": "{}", "reason": "x"}).status_code == 403
+    assert not Override.objects.exists()
