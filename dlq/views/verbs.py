@@ -17,6 +17,7 @@ from dashboard.access import may, needs
 from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.filters import LetterFilter
+from dlq.items import without_active
 from dlq.models import FailureGroup
 from dlq.operations import Done, handle_letters, replay_followers, select_failed
 from dlq.operations.errors import OperationError
@@ -28,7 +29,6 @@ from dlq.selection import (
     select_group,
     select_ids,
     select_matching,
-    without_active,
 )
 from dlq.verbs import VERBS, Verb
 
