@@ -18,7 +18,7 @@ from dlq.models import ReplaySwitch
 from dlq.operations import allow_replays, start_replay, stop_replays
 from dlq.operations.errors import OperationError
 from dlq.queries.replay import preview_replay
-from dlq.views.verbs import FORM_FIELDS, back_url, read_key, read_number, read_selection
+from dlq.views.selecting import FORM_FIELDS, back_url, read_key, read_number, read_selection
 
 # What the confirmation adds to the selection when it posts it back.
 OWN_FIELDS = FORM_FIELDS | {*ReplayForm.base_fields, "acknowledged"}

@@ -1,12 +1,11 @@
 """Resolve, discard, restore, erase: a page that says what will be touched, and the verb that touches exactly that."""
 
-from uuid import UUID, uuid4, uuid5
+from uuid import uuid4, uuid5
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
@@ -14,28 +13,20 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import may, needs
-from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, render_page
-from dlq.filters import LetterFilter
 from dlq.items import without_active
-from dlq.models import FailureGroup
-from dlq.operations import Done, handle_letters, replay_followers, select_failed
+from dlq.operations import Done, handle_letters, replay_followers
 from dlq.operations.errors import OperationError
 from dlq.preview import MOST_AT_ONCE, preview
 from dlq.selection import (
     Selection,
-    SelectionError,
     followers_of,
-    select_group,
-    select_ids,
-    select_matching,
 )
 from dlq.verbs import VERBS, Verb
+from dlq.views.selecting import FORM_FIELDS, back_url, read_key, read_number, read_selection
 
 # So many followers can be replayed along with closing their heads; more are selected on their own.
 MOST_FOLLOWERS = 10_000
-# What the confirmation adds to the selection when it posts it back.
-FORM_FIELDS = {"csrfmiddlewaretoken", "count", "followers", "reason", "typed", "request_key", "watermark"}
 
 
 @require_safe
@@ -174,49 +165,3 @@ def describe(verb: Verb, done: Done) -> SafeString:
         undo = reverse("dlq:confirm_restore") + "?" + urlencode([("id", pk) for pk in done.ids])
         text += format_html(' <a href="{}" data-dialog>Undo…</a>', undo)
     return text
-
-
-def read_selection(
-    request: HttpRequest, params: QueryDict, *, watermark: int | None, closed: bool = False
-) -> Selection:
-    """The ticked rows, a whole group, what failed in a run, or all that match the filter in the parameters."""
-    try:
-        if params.get("scope") == "group":
-            group = get_object_or_404(FailureGroup, pk=read_number(params, "group"))
-            return select_group(group, watermark, closed=closed)
-        if params.get("scope") == "run":
-            return select_failed(get_object_or_404(Run, pk=read_number(params, "run"), kind="replay"))
-        if params.get("scope") == "matching":
-            form = LetterFilter(params, user=request.user)
-            if not form.is_valid():
-                raise BadRequest(f"The filter is wrong: {form.errors.as_text()}")
-            return select_matching(form, watermark)
-        ids = [int(pk) for pk in params.getlist("id") if pk.isascii() and pk.isdigit() and len(pk) <= 18]
-        return select_ids(ids, watermark)
-    except SelectionError as error:
-        raise BadRequest(str(error)) from None
-
-
-def back_url(params: QueryDict) -> str:
-    if params.get("scope") == "group":
-        return reverse("dlq:group", args=[read_number(params, "group")])
-    if params.get("scope") == "run":
-        return reverse("runs:run", args=[read_number(params, "run")])
-    kept = params.copy()
-    for name in FORM_FIELDS | {"scope", "id", "follower_count"}:
-        kept.pop(name, None)
-    return reverse("dlq:letters") + (f"?{kept.urlencode()}" if kept else "")
-
-
-def read_number(params: QueryDict, name: str) -> int:
-    text = params.get(name, "")
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise BadRequest(f"{name} is {text!r}; it must be a number. Go back and confirm again.")
-    return int(text)
-
-
-def read_key(params: QueryDict) -> UUID:
-    try:
-        return UUID(params.get("request_key", ""))
-    except ValueError:
-        raise BadRequest("request_key is missing or damaged; go back and confirm again.") from None

@@ -1,0 +1,63 @@
+"""Reading what a confirmation was about: the selection, its number, and the key that makes a double click one."""
+
+from uuid import UUID
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, QueryDict
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+
+from dashboard.models import Run
+from dlq.filters import LetterFilter
+from dlq.models import FailureGroup
+from dlq.operations import select_failed
+from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
+
+# What the confirmation adds to the selection when it posts it back.
+FORM_FIELDS = {"csrfmiddlewaretoken", "count", "followers", "reason", "typed", "request_key", "watermark"}
+
+
+def read_selection(
+    request: HttpRequest, params: QueryDict, *, watermark: int | None, closed: bool = False
+) -> Selection:
+    """The ticked rows, a whole group, what failed in a run, or all that match the filter in the parameters."""
+    try:
+        if params.get("scope") == "group":
+            group = get_object_or_404(FailureGroup, pk=read_number(params, "group"))
+            return select_group(group, watermark, closed=closed)
+        if params.get("scope") == "run":
+            return select_failed(get_object_or_404(Run, pk=read_number(params, "run"), kind="replay"))
+        if params.get("scope") == "matching":
+            form = LetterFilter(params, user=request.user)
+            if not form.is_valid():
+                raise BadRequest(f"The filter is wrong: {form.errors.as_text()}")
+            return select_matching(form, watermark)
+        ids = [int(pk) for pk in params.getlist("id") if pk.isascii() and pk.isdigit() and len(pk) <= 18]
+        return select_ids(ids, watermark)
+    except SelectionError as error:
+        raise BadRequest(str(error)) from None
+
+
+def back_url(params: QueryDict) -> str:
+    if params.get("scope") == "group":
+        return reverse("dlq:group", args=[read_number(params, "group")])
+    if params.get("scope") == "run":
+        return reverse("runs:run", args=[read_number(params, "run")])
+    kept = params.copy()
+    for name in FORM_FIELDS | {"scope", "id", "follower_count"}:
+        kept.pop(name, None)
+    return reverse("dlq:letters") + (f"?{kept.urlencode()}" if kept else "")
+
+
+def read_number(params: QueryDict, name: str) -> int:
+    text = params.get(name, "")
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise BadRequest(f"{name} is {text!r}; it must be a number. Go back and confirm again.")
+    return int(text)
+
+
+def read_key(params: QueryDict) -> UUID:
+    try:
+        return UUID(params.get("request_key", ""))
+    except ValueError:
+        raise BadRequest("request_key is missing or damaged; go back and confirm again.") from None
