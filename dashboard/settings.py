@@ -90,7 +90,7 @@ LOGIN_REDIRECT_URL = "overview"
 
 # The application -----------------------------------------------------------------------------------
 
-SECTIONS = ["dlq", "projections", "breakers"]
+SECTIONS = ["dlq", "projections", "breakers", "sources"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
