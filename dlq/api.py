@@ -2,6 +2,7 @@
 
 from dlq.at_source import Closing, Standing, close_at_source, find_letters, reopen_letters
 from dlq.classification.error import classify_error
+from dlq.cleaning import JsonText
 from dlq.models.override import Override
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
@@ -19,6 +20,7 @@ __all__ = [
     "BlockingLetter",
     "Closing",
     "Failure",
+    "JsonText",
     "Override",
     "Parked",
     "RecentLetter",
