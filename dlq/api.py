@@ -7,6 +7,7 @@ from dlq.models.override import Override
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
+from dlq.replay.following import settle_sent
 from dlq.sequences import (
     BlockingLetter,
     close_rebuilt,
@@ -42,4 +43,5 @@ __all__ = [
     "remove_override",
     "reopen_letters",
     "set_override",
+    "settle_sent",
 ]
