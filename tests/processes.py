@@ -114,8 +114,8 @@ class OwnPostgres:
 
     def crash(self) -> None:
         """An immediate shutdown: nothing is tidied up, the next start recovers."""
-        self.popen.send_signal(signal.SIGQUIT)
-        self.popen.wait()
+        with self.popen:
+            self.popen.send_signal(signal.SIGQUIT)
 
     def close(self) -> None:
         self.crash()
