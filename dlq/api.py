@@ -1,7 +1,9 @@
 """What other sections and user code may import from the dead letters, and nothing else."""
 
 from dlq.classification.error import classify_error
+from dlq.cleaning import JsonText, is_believable
 from dlq.models.override import Override
+from dlq.models.words import Category
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
@@ -16,7 +18,9 @@ from dlq.sequences import (
 
 __all__ = [
     "BlockingLetter",
+    "Category",
     "Failure",
+    "JsonText",
     "Override",
     "Parked",
     "RecentLetter",
@@ -26,6 +30,7 @@ __all__ = [
     "count_overrides",
     "find_overrides",
     "find_statuses",
+    "is_believable",
     "list_blocking",
     "list_recent",
     "park_again",

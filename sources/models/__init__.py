@@ -1,0 +1,3 @@
+from sources.models.token import Token
+
+__all__ = ["Token"]
