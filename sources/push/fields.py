@@ -63,7 +63,7 @@ class Number:
 @dataclass(frozen=True)
 class Time:
     allowed: str = (
-        "an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z, not before 1970 and not ahead of now"
+        "an ISO 8601 time with its zone, such as 2025-01-31T12:00:00Z, not before 1970 and not ahead of now"
     )
 
     @property
@@ -135,6 +135,13 @@ class Anything:
 
     def read(self, value: Any) -> Any:
         return value
+
+
+def to_bytes(value: Any) -> bytes:
+    """An array of numbers as bytes; a number alone would be taken for a length, and as much memory for it."""
+    if not isinstance(value, list):
+        raise TypeError
+    return bytes(value)
 
 
 def read_field(item: Item, name: str, kind: Kind) -> Any:

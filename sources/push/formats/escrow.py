@@ -9,7 +9,7 @@ from typing import Any
 
 from dlq.api import Category, Failure
 from sources.push.errors import BadItemError
-from sources.push.fields import Base64, Number, Text, Texts, Time, need_field, read_field
+from sources.push.fields import Base64, Number, Text, Texts, Time, need_field, read_field, to_bytes
 from sources.push.items import Item
 
 CAPITAL = re.compile(r"[A-Z]")
@@ -97,7 +97,7 @@ def read_payload(item: Item) -> Any:
         return read_field(item, "original_payload", Base64())
     if isinstance(value, dict) and value.get("type") == "Buffer":
         try:
-            return bytes(value["data"])
+            return to_bytes(value["data"])
         except (KeyError, TypeError, ValueError):
             raise BadItemError("original_payload is a Buffer whose data are not bytes.") from None
     return item.get_json("original_payload")

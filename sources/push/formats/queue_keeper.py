@@ -4,7 +4,7 @@ from typing import Any
 
 from dlq.api import Failure
 from sources.push.errors import BadItemError
-from sources.push.fields import Number, Text, Time, need_field, read_field
+from sources.push.fields import Number, Text, Time, need_field, read_field, to_bytes
 from sources.push.items import Item, read_line
 
 # No event goes to so many bots; a record that seems to would become as many copies of its event.
@@ -27,7 +27,7 @@ def is_stored(item: Item) -> bool:
 
 def read_stored(item: Item, source: str) -> list[Failure]:
     try:
-        body = bytes(item.values["payload"]["body"])
+        body = to_bytes(item.values["payload"]["body"])
     except (TypeError, ValueError):
         raise BadItemError("payload.body is not an array of bytes.") from None
     record = read_line(body)
