@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import transaction
 from django.test import Client
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -16,7 +16,9 @@ from sources.push.formats.native import FIELDS
 pytestmark = pytest.mark.django_db
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
-NUMBERS = st.integers() | st.floats() | st.integers(-(2**80), 2**80) | st.sampled_from([10**400, 10**4999])
+NUMBERS = (
+    st.integers() | st.floats() | st.integers(-(2**80), 2**80) | st.sampled_from([10**400, "MANY DIGITS"])
+)
 TIMES = st.sampled_from(
     ["2025-11-01T12:00:00Z", "2025-11-01T12:00:00+14:00", "0001-01-01T00:00:00+23:59", "2025-W01"]
 )
@@ -28,26 +30,20 @@ ANY_JSON = st.recursive(
 # Close to what is right, so that it gets past the first check.
 RIGHT = {"consumer": "c", "event_id": "e", "failed_at": "2025-11-01T12:00:00Z", "error_message": "m"}
 ALMOST = st.dictionaries(st.sampled_from(sorted(FIELDS)), ANY_JSON | ANY_TEXT, max_size=6).map(RIGHT.__or__)
+# Also the names inside.
 FOREIGN_NAMES = [
-    "event",
-    "event_id",
-    "reason",
-    "failed_queues",
-    "moved_to_dlq_at",
-    "retry_attempts",
-    "originalTopic",
-    "originalPayload",
-    "originalOffset",
-    "failedAt",
-    "metadata",
-    "payload",
-    "body",
-    "type",
-    "data",
-    "bot_name",
-    "error",
-    "original_topic",
-    "failed_at",
+    *(
+        "event",
+        "event_id",
+        "reason",
+        "failed_queues",
+        "moved_to_dlq_at",
+        "retry_attempts",
+        "bot_name",
+        "error",
+    ),
+    *("originalTopic", "originalPayload", "originalOffset", "failedAt", "original_topic", "failed_at"),
+    *("metadata", "payload", "body", "type", "data"),
 ]
 FOREIGN = st.recursive(
     st.none() | NUMBERS | ANY_TEXT | TIMES | st.lists(st.integers(0, 300), max_size=3),
@@ -74,8 +70,8 @@ DEEP = st.integers(1, 2000).map(lambda n: b'[{"payload":' + b"[" * n + b"]" * n 
 
 
 def write(value: Any) -> bytes:
-    # Python refuses to write such a number in the usual way, as it refuses to read it.
-    return json.dumps(value).encode()
+    # Python refuses to write such a number, as it refuses to read it.
+    return json.dumps(value).encode().replace(b'"MANY DIGITS"', b"9" * 5000)
 
 
 BODIES = (
@@ -97,16 +93,14 @@ TYPES = st.sampled_from(
     ]
 ) | st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=30)
 HEADERS = st.dictionaries(
-    st.sampled_from(
-        ["Content-Encoding", "Transfer-Encoding", "Content-Length", "Accept", "Cookie", "X-Forwarded-For"]
-    ),
+    st.sampled_from(["Content-Encoding", "Transfer-Encoding", "Accept", "Cookie", "X-Forwarded-For"]),
     st.sampled_from(["gzip", "chunked", "identity", "-1", "9" * 30, "abc", ""])
     | st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20),
     max_size=2,
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=BODIES,
     content_type=st.just("application/json") | st.just("application/x-ndjson") | TYPES,
@@ -117,28 +111,36 @@ HEADERS = st.dictionaries(
 def test_whatever_is_sent_gets_an_answer_and_is_stored_whole_or_not_at_all(
     secret: str, body: bytes, content_type: str, headers: dict[str, str]
 ) -> None:
-    letters, tries = DeadLetter.objects.count(), Attempt.objects.count()
-    response = send(secret, body, content_type, headers)
-    assert response.status_code in (202, 400, 411, 413, 415), response.content
-    answer = response.json()
-    added = DeadLetter.objects.count() - letters
-    if response.status_code == 202:
-        assert added <= 100 * answer["recorded"]
-        assert {type(one["index"]) for one in answer["refused"]} <= {int}
-    else:
-        assert added == 0
-        assert answer.get("error") or all(one["reason"] for one in answer["refused"])
-    assert not DeadLetter.objects.exclude(pk__in=LetterBody.objects.values("letter_id")).exists()
-    assert not DeadLetter.objects.exclude(pk__in=Attempt.objects.values("letter_id")).exists()
-    assert not DeadLetter.objects.exclude(source="orders").exists()
-    # The same again: it is all there already.
-    tries = Attempt.objects.count()
-    again = send(secret, body, content_type, headers)
-    assert (again.status_code, again.content) == (response.status_code, response.content)
-    assert (DeadLetter.objects.count() - letters, Attempt.objects.count()) == (added, tries)
+    with transaction.atomic():
+        response = send(secret, body, content_type, headers)
+        assert response.status_code in (202, 400, 411, 413, 415), response.content
+        answer = response.json()
+        stored = count()
+        if response.status_code == 202:
+            assert (stored["letters"] > 0) == (answer["recorded"] > 0)
+            assert {type(one["index"]) for one in answer["refused"]} <= {int}
+        else:
+            assert stored["letters"] == 0
+            assert answer.get("error") or all(one["reason"] for one in answer["refused"])
+        assert stored["letters"] == stored["bodies"] == stored["tried"] == stored["ours"]
+        # The same again: it is all there already.
+        again = send(secret, body, content_type, headers)
+        assert (again.status_code, again.content) == (response.status_code, response.content)
+        assert count() == stored
+        transaction.set_rollback(True)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def count() -> dict[str, int]:
+    return {
+        "letters": DeadLetter.objects.count(),
+        "ours": DeadLetter.objects.filter(source="orders").count(),
+        "bodies": LetterBody.objects.count(),
+        "attempts": Attempt.objects.count(),
+        "tried": Attempt.objects.values("letter_id").distinct().count(),
+    }
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=BODIES,
     content_type=TYPES,
@@ -157,7 +159,6 @@ def test_without_a_token_every_request_gets_the_same_answer(
 def send(secret: str, body: bytes, content_type: str, headers: dict[str, str]) -> Any:
     # The minute is not what is asked here.
     Token.objects.update(window_at=None)
-    assert connection.is_usable()
     client = Client(raise_request_exception=False)
     headers = {"Authorization": f"Bearer {secret}"} | headers
-    return client.post("/api/v1/failures", body, content_type=content_type, headers=headers)
+    return client.generic("POST", "/api/v1/failures", body, content_type, headers=headers)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
 from django.utils import timezone
 
 from dlq.models import DeadLetter
@@ -103,7 +102,6 @@ def test_utf_8_may_be_said(push: Push, make_failure: Make) -> None:
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (b"", "The body is empty."),
         (b" \n", "The body is empty."),
         (b"\xef\xbb\xbf", "The body is not JSON"),
         (b"\xff", "The body is not JSON: byte 0 is not UTF-8."),
@@ -119,15 +117,3 @@ def test_a_body_that_is_no_json_is_refused_as_a_whole(push: Push, body: bytes, s
     response = push(body)
     assert response.status_code == 400
     assert response.json()["error"].startswith(sentence)
-
-
-def test_a_body_that_ends_early_is_refused(secret: str, make_failure: Make) -> None:
-    line = json.dumps(make_failure()).encode() + b"\n"
-    response = Client().post(
-        "/api/v1/failures",
-        line,
-        content_type="application/x-ndjson",
-        headers={"Authorization": f"Bearer {secret}", "Content-Length": str(len(line) + 10)},
-    )
-    assert (response.status_code, response.json()["error"].startswith("The body ended after")) == (400, True)
-    assert not DeadLetter.objects.exists()
