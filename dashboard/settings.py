@@ -237,6 +237,12 @@ POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, mo
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 
+# Sources -------------------------------------------------------------------------------------------
+
+# What a token may report in a minute, and in one request; see docs/push.md.
+PUSH_PER_MINUTE = env.number("REDRIVE_PUSH_PER_MINUTE", 60_000, least=1)
+PUSH_BODY_BYTES = env.number("REDRIVE_PUSH_BODY_BYTES", 5_000_000, least=1_000, most=50_000_000)
+
 # Logs ----------------------------------------------------------------------------------------------
 
 LOGGING = {
