@@ -13,6 +13,8 @@ class Need:
     url: str
     link: str
     tone: str = "bad"
+    # A store that does not answer: every page says so, since its figures may be missing there.
+    is_away: bool = False
 
 
 Finder = Callable[[], Iterable[Need]]

@@ -12,8 +12,10 @@ from dashboard.templatetags.console import duration
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
 
-# More than this on the overview and nobody reads them; the groups page has all.
+# The largest groups and the ones that grow fastest, so many of each; the groups page has all.
 SHOWN = 3
+# A group that failed within this time grows.
+GROWING = timedelta(minutes=10)
 # A group that failed within this time is still at it.
 RECENT = timedelta(hours=1)
 
@@ -21,13 +23,18 @@ RECENT = timedelta(hours=1)
 def find_worst_groups() -> Iterator[Need]:
     """The worst open groups; one that still fails needs somebody more than one that has come to rest."""
     now = timezone.now()
-    for worst in find_worst(SHOWN):
+    for worst in find_worst(SHOWN, GROWING):
         letters = f"{intcomma(worst.open_count)} open letter{'' if worst.open_count == 1 else 's'}"
         held = f", {intcomma(worst.blocked_count)} sequences held up" if worst.blocked_count else ""
+        growth = ""
+        if worst.recent_count:
+            growth = (
+                f", {intcomma(worst.recent_count)} failures in the last {duration(GROWING.total_seconds())}"
+            )
         first, last = (duration((now - at).total_seconds()) for at in (worst.first_at, worst.last_at))
         yield Need(
             f"{worst.consumer} fails: {worst.title}",
-            f"{letters}{held}. First seen {first} ago, last {last} ago.",
+            f"{letters}{held}{growth}. First seen {first} ago, last {last} ago.",
             reverse("dlq:group", args=[worst.group_id]),
             "Open the group",
             "bad" if now - worst.last_at < RECENT else "warn",

@@ -1,4 +1,4 @@
-"""The dead letters' figures on the overview: counters and samples, so that they cost the same on any number of letters."""
+"""The dead letters' figures on the overview, from counters and samples: they cost the same on any number of letters."""
 
 from collections import defaultdict
 from dataclasses import dataclass

@@ -1,0 +1,8 @@
+"""The console without its memory: what it would ask for once in two seconds it asks for on every request."""
+
+from bench.wsgi import application
+from dashboard.memo import forget_always
+
+forget_always()
+
+__all__ = ["application"]
