@@ -1,9 +1,9 @@
 """What the overview costs on a million letters, over HTTP and with nothing remembered between requests.
 
 In one run on one server, against the same page on 500 letters, and against the same figures by GROUP BY on the letters
-and their attempts: open letters by category, error type and tier, the oldest, failures by category over a day, how many
-were open at each half hour, the distribution of attempts, what replays did, and the worst groups. `vs_group_by` is their
-SQL alone over our whole page; the figures alone are given beside it.
+and their attempts: open letters by category, error type and tier, the oldest, failures by category over a day, how
+many were open at each half hour, the distribution of attempts, what replays did, and the worst groups. `vs_group_by`
+is the SQL of those over our whole page; `vs_group_by_figures` is over our figures alone.
 """
 
 import argparse
