@@ -8,6 +8,7 @@ is the SQL of those over our whole page; `vs_group_by_figures` is over our figur
 
 import argparse
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
@@ -112,7 +113,7 @@ def get_figures() -> None:
 
 def group_by() -> None:
     slots = overview.cut(timedelta(days=1), timedelta(minutes=30))
-    params = {"start": slots.start, "step": slots.step, "bounds": ATTEMPT_BOUNDS}
+    params: dict[str, Any] = {"start": slots.start, "step": slots.step, "bounds": ATTEMPT_BOUNDS}
     with connection.cursor() as cursor:
         for statement in GROUP_BY.values():
             cursor.execute(statement, params)

@@ -52,5 +52,5 @@ def dismiss(user: User, name: str) -> bool:
     """Put a panel away for this user, and for nobody else; False if there is none of that name."""
     if name not in _panels:
         return False
-    DismissedPanel.objects.bulk_create([DismissedPanel(user_id=user.pk, name=name)], ignore_conflicts=True)
+    DismissedPanel.objects.get_or_create(user_id=user.pk, name=name)
     return True
