@@ -12,5 +12,5 @@ class DlqConfig(AppConfig):
         from dlq.queries.replay_run import describe_run
 
         add_panel("replay", Panel("dlq/_replay_run.html", describe_run))
-        attention.register(find_stopped_replays)
-        attention.register(find_worst_groups)
+        attention.register(find_stopped_replays, rank=1)
+        attention.register(find_worst_groups, rank=2)

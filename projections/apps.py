@@ -18,6 +18,6 @@ class ProjectionsConfig(AppConfig):
         autodiscover_modules("projections")
         if list_projectors():
             run_beside("consumer", "consume")
-        attention.register(find_troubled)
-        attention.register(find_lagging)
+        attention.register(find_troubled, rank=1)
+        attention.register(find_lagging, rank=3)
         post_migrate.connect(sync_declared, sender=self)

@@ -64,8 +64,8 @@ WHERE %(after_rank)s::numeric IS NULL OR (rank, id) < (%(after_rank)s, %(after_i
 ORDER BY rank DESC, id DESC LIMIT %(limit)s
 """  # noqa: S608
 
-# The largest open groups, and those that fail most at the moment, which come first. A title that was made under other
-# masking rules may hold what is masked today.
+# The largest open groups, and those that fail most at the moment. A title that was made under other masking rules may
+# hold what is masked today.
 WORST = f"""
 SELECT id, consumer, title, open_count::bigint, first_at, last_at, blocked_sequence_count, recent_count::bigint
 FROM (
@@ -80,7 +80,7 @@ FROM (
     WHERE in_open
 ) AS ranked
 WHERE by_size <= %(limit)s OR (recent_count > 0 AND by_growth <= %(limit)s)
-ORDER BY recent_count DESC, open_count DESC, id DESC
+ORDER BY open_count DESC, id DESC
 """  # noqa: S608
 
 COUNT_TABS = f"""
