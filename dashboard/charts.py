@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
+
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 # The space in which columns are drawn; it is stretched to the page's width, so text stands outside of it.
 WIDTH, HEIGHT = 1000.0, 160.0
@@ -64,15 +68,6 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Slot:
-    """Where a column stands, and its words."""
-
-    x: str
-    width: str
-    words: str
-
-
-@dataclass(frozen=True)
 class Tick:
     y: str
     value: int
@@ -80,15 +75,25 @@ class Tick:
 
 @dataclass(frozen=True)
 class Chart:
-    """Columns over time, stacked; `marks` are the words under them, the last for the present."""
+    """Columns over time, stacked; `words` has each one's, `marks` those under them, the last for the present."""
 
     layers: list[Layer]
-    slots: list[Slot]
+    words: list[str]
     ticks: list[Tick]
     marks: list[str]
     sentence: str
     width: float = WIDTH
     height: float = HEIGHT
+
+    @cached_property
+    def hovers(self) -> SafeString:
+        """An invisible column over each, with its words; by hand, since there are hundreds on a page."""
+        step = self.width / len(self.words)
+        return format_html_join(
+            "",
+            '<rect class="hover" x="{}" width="{}" height="{}"><title>{}</title></rect>',
+            ((f"{n * step:.1f}", f"{step:.1f}", self.height, words) for n, words in enumerate(self.words)),
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -96,7 +101,7 @@ class Chart:
 
 
 def stack_columns(
-    series: Sequence[Series], words: Sequence[str], marks: list[str], sentence: str, *, gap: float = 0.2
+    series: Sequence[Series], words: list[str], marks: list[str], sentence: str, *, gap: float = 0.2
 ) -> Chart:
     """A column for each of the words; `gap` is the part of a column's width that stays free."""
     step = WIDTH / len(words)
@@ -118,7 +123,7 @@ def stack_columns(
             Layer(one.label, one.tone, one.total, "".join(path))
             for one, path in zip(series, paths, strict=True)
         ],
-        slots=[Slot(f"{n * step:.1f}", f"{step:.1f}", text) for n, text in enumerate(words)],
+        words=words,
         ticks=[Tick(f"{HEIGHT - tick * scale:.1f}", tick) for tick in ticks],
         marks=marks,
         sentence=sentence,

@@ -1,22 +1,17 @@
 """Everything the overview shows of the sections; their own queries have the figures."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from breakers import queries as breakers
 from breakers.rows import Row as BreakerRow
 from breakers.rows import make_rows
-from dashboard.memo import Memo
 from dlq.queries.overview import History, OpenFigures, Recent, Slots, count_recent, cut, get_history, get_open
 from projections.lag import RATE_WINDOW
 from projections.queries import Row as ProjectionRow
 from projections.queries import list_rows
 
 SHOWN_BREAKERS = 5
-# Many people may have this page open; what was true two seconds ago will do for all of them.
-REMEMBERED_SECONDS = 2
 
 
 @dataclass(frozen=True)
@@ -74,8 +69,3 @@ def get_breakers() -> Breakers:
     found = breakers.list_open("", SHOWN_BREAKERS)
     shown = breakers.get_breakers(found.refs[:SHOWN_BREAKERS])
     return Breakers(found, make_rows(shown, is_known=not found.error))
-
-
-recent_figures: dict[str, Callable[[], Figures]] = {
-    name: Memo(partial(gather, wanted), REMEMBERED_SECONDS) for name, wanted in RANGES.items()
-}
