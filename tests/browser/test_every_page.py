@@ -28,6 +28,7 @@ async (rules) => {
         .map((one) => `${one.id}: ${one.help}: ` + one.nodes.map((node) => node.html).slice(0, 3).join(" and "));
 }
 """
+NOT_FOUND = "/no-such-page"
 # Pages that show something else for these values.
 MORE = (
     "/?range=7d",
@@ -40,15 +41,16 @@ MORE = (
     "/dead-letters/discard/confirm/?scope=matching",
     "/dead-letters/replay/confirm/?scope=matching",
     "/runs/?state=paused",
-    "/no-such-page",
+    NOT_FOUND,
 )
 
 
 def list_pages(page: Page, values: Mapping[str, str]) -> Iterator[str]:
-    """Every address that is a page: not the verbs', and not downloads."""
+    """Every address that is a page: not the verbs', not downloads, and of what there is not only one."""
     for path in [*(path for path, _ in list_addresses(values)), *MORE]:
         answer = page.request.get(path)
-        if answer.status != 405 and "text/html" in answer.headers["content-type"]:
+        is_page = answer.status in (200, 400, 403) or path == NOT_FOUND
+        if is_page and "text/html" in answer.headers["content-type"]:
             yield path
 
 
