@@ -14,6 +14,7 @@ from projections.models import NATIVE, Criticality, Effects
 from projections.policies import PolicyTable
 from projections.replaying import Standing, find_standing, list_later, lock_standings, read_at
 from projections.runtime.errors import is_outage
+from projections.runtime.handle import pipelining
 from projections.runtime.lock import lock_consumer
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
 from projections.store import (
@@ -59,6 +60,7 @@ __all__ = [
     "list_projectors",
     "lock_consumer",
     "lock_standings",
+    "pipelining",
     "presets",
     "read",
     "read_at",
