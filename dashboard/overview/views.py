@@ -74,6 +74,6 @@ recent_figures = {name: Memo(partial(describe_figures, name), REMEMBERED_SECONDS
 
 @require_POST
 def dismiss_panel(request: HttpRequest, panel: str) -> HttpResponse:
-    if not overview_panels.dismiss(request.user, panel):
+    if not (request.user.is_authenticated and overview_panels.dismiss(request.user, panel)):
         raise Http404
     return redirect("overview")
