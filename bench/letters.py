@@ -82,7 +82,8 @@ def fill(total: int, *, open_share: float = 0.02, groups: int = 500, tenants: in
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE dlq_deadletter, dlq_letterbody, dlq_attempt, dlq_failuregroup, dlq_counter, "
-            "dlq_counterdelta, dlq_failurebucket, dlq_facet, dlq_groupfacet RESTART IDENTITY"
+            "dlq_counterdelta, dlq_failurebucket, dlq_categorybucket, dlq_depthsample, dlq_facet, dlq_groupfacet "
+            "RESTART IDENTITY"
         )
         cursor.execute("SELECT setseed(0.42)")
         cursor.execute(GROUPS)

@@ -13,6 +13,6 @@ class DlqConfig(AppConfig):
         from dlq.targets import check_targets
 
         add_panel("replay", Panel("dlq/_replay_run.html", describe_run))
-        attention.register(find_stopped_replays)
-        attention.register(find_worst_groups)
+        attention.register(find_stopped_replays, rank=1)
+        attention.register(find_worst_groups, rank=2)
         check_targets()
