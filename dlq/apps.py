@@ -11,6 +11,7 @@ class DlqConfig(AppConfig):
         from dlq.needs import find_stopped_replays, find_worst_groups
         from dlq.queries.replay_run import describe_run
 
-        add_panel("replay", Panel("dlq/_replay_run.html", describe_run))
+        for kind in ("replay", "reprocess"):
+            add_panel(kind, Panel("dlq/_replay_run.html", describe_run))
         attention.register(find_stopped_replays)
         attention.register(find_worst_groups)

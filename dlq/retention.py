@@ -38,11 +38,14 @@ DELETE FROM dlq_letterrunitem WHERE id IN (
 )
 """
 
+PURGE_CONFIRMATIONS = "DELETE FROM dlq_confirmation WHERE at < now() - make_interval(days => %(days)s)"
+
 
 def purge() -> None:
     """One pass: a bounded number of small batches, the rest next time."""
     FailureBucket.objects.filter(starts_at__lt=timezone.now() - timedelta(days=KEEP_BUCKETS_DAYS)).delete()
     with connection.cursor() as cursor:
+        cursor.execute(PURGE_CONFIRMATIONS, {"days": KEEP_ITEMS_DAYS})
         cursor.execute(PURGE_ITEMS, {"days": KEEP_ITEMS_DAYS, "most": PURGE_SIZE * MOST_BATCHES})
     if not settings.KEEP_CLOSED_DAYS:
         return

@@ -7,6 +7,7 @@ from dlq import verbs
 from dlq.models import LetterRunItem
 from dlq.reclassify import reclassify
 from dlq.replay.kind import Replay
+from dlq.reprocess.kind import Reprocess
 
 # A slice is one transaction: long enough to be quick, short enough to pause soon.
 SLICE = 500
@@ -70,3 +71,4 @@ for verb in verbs.VERBS.values():
     kinds.register(VerbKind(verb))
 kinds.register(Reclassify())
 kinds.register(Replay())
+kinds.register(Reprocess())

@@ -11,9 +11,11 @@ from projections.definition import (
     register,
 )
 from projections.models import NATIVE, Criticality, Effects
+from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
 from projections.replaying import Standing, find_standing, list_later, lock_standings, read_at
 from projections.runtime.errors import is_outage
+from projections.runtime.letters import describe_event
 from projections.runtime.lock import lock_consumer
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
 from projections.store import (
@@ -40,6 +42,8 @@ __all__ = [
     "Fatal",
     "HandlerTimeoutError",
     "NewEvent",
+    "Pick",
+    "PickError",
     "PolicyTable",
     "Projector",
     "Retry",
@@ -48,9 +52,11 @@ __all__ = [
     "StoredEvent",
     "VersionConflictError",
     "append",
+    "describe_event",
     "find_event",
     "find_projector",
     "find_standing",
+    "find_unhandled",
     "get_head",
     "handles",
     "handles_batch",
@@ -59,6 +65,7 @@ __all__ = [
     "list_projectors",
     "lock_consumer",
     "lock_standings",
+    "pick_events",
     "presets",
     "read",
     "read_at",

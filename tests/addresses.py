@@ -15,6 +15,7 @@ SAMPLES = dict.fromkeys(
         "projection_id",
         "skip_id",
         "request_id",
+        "item_id",
     ),
     "1",
 ) | {"token": "no-such-token"}

@@ -1,4 +1,5 @@
 from dlq.models.attempt import Attempt
+from dlq.models.confirmation import Confirmation
 from dlq.models.counters import Counter, CounterDelta, FailureBucket
 from dlq.models.facet import Facet, GroupFacet
 from dlq.models.group import FailureGroup
@@ -10,6 +11,7 @@ from dlq.models.rule import ClassificationRule
 __all__ = [
     "Attempt",
     "ClassificationRule",
+    "Confirmation",
     "Counter",
     "CounterDelta",
     "DeadLetter",

@@ -46,7 +46,8 @@ def start_replay(
             request_key=request_key,
             actor=actor,
             reason=reason,
-            options=options.as_dict() | {"selection": selection.description, "consumers": consumers},
+            options=options.as_dict()
+            | {"selection": selection.description, "consumers": consumers, "confirms": plan.confirms},
         )
         entry.subject = run
         if is_new:
@@ -62,14 +63,8 @@ def start_replay(
 def refuse(
     plan: Plan, consumers: list[str], options: ReplayOptions, *, reason: str, acknowledged: bool
 ) -> None:
-    if switch := ReplaySwitch.objects.first():
-        raise ReplayRefused(f"All replays are stopped by {switch.stopped_by}. {switch.reason}".strip())
-    # Their rows stay locked until the run is committed: a rebuild that is asked for now will find it.
-    for name, standing in lock_standings(consumers).items():
-        if standing.is_rebuilding:
-            raise ReplayRefused(
-                f"{name} is being rebuilt, which handles its letters too; wait until it is done."
-            )
+    refuse_if_stopped()
+    refuse_if_busy(consumers)
     if options.force and not reason.strip():
         raise ReplayRefused("Say why poison, or what is not offered for replay, is to be replayed.")
     if options.dry_run and (why_not := why_no_dry_run(plan)):
@@ -78,6 +73,20 @@ def refuse(
         raise ReplayRefused(
             "Later events of these sequences were handled already, so these come out of order; acknowledge it."
         )
+
+
+def refuse_if_stopped() -> None:
+    if switch := ReplaySwitch.objects.first():
+        raise ReplayRefused(f"All replays are stopped by {switch.stopped_by}. {switch.reason}".strip())
+
+
+def refuse_if_busy(consumers: list[str]) -> None:
+    """Their rows stay locked until the run is committed: a rebuild that is asked for now will find it."""
+    for name, standing in lock_standings(consumers).items():
+        if standing.is_rebuilding:
+            raise ReplayRefused(
+                f"{name} is being rebuilt, which handles its letters too; wait until it is done."
+            )
 
 
 def make_title(number: int, consumers: list[str], options: ReplayOptions) -> str:
@@ -101,6 +110,11 @@ def replay_followers(ids: list[int], *, actor: audit.Actor, request_key: UUID, r
         # The letters before them were closed by hand: that is the order that somebody chose.
         acknowledged=True,
     )
+
+
+def find_replay(run_id: int) -> Run | None:
+    """The run, if it replays letters or events; None: there is no such one."""
+    return Run.objects.filter(pk=run_id, kind__in=["replay", "reprocess"]).first()
 
 
 def select_failed(run: Run) -> Selection:

@@ -19,15 +19,16 @@ from projections.api import NATIVE
 
 MOST_TRACE = 20_000
 
-SUCCEEDED, SENT, SAME, NEW, HELD, SKIPPED = (
+SUCCEEDED, SENT, UNCONFIRMED, SAME, NEW, HELD, SKIPPED = (
     Outcome("succeeded", "succeeded", "good"),
-    Outcome("sent", "sent, not confirmed", "info"),
+    Outcome("sent", "sent, not confirmed", "info", is_done=False),
+    Outcome("unconfirmed", "sent, not confirmed in time", "warn", is_done=False),
     Outcome("same_error", "failed, same error", "bad"),
     Outcome("new_error", "failed, new error", "poison"),
     Outcome("held", "held", "warn"),
     Outcome("skipped", "skipped", "mute"),
 )
-OUTCOMES = (SUCCEEDED, SENT, SAME, NEW, HELD, SKIPPED)
+OUTCOMES = (SUCCEEDED, SENT, UNCONFIRMED, SAME, NEW, HELD, SKIPPED)
 FAILED = (SAME.name, NEW.name)
 
 # The letters that were handled close, with a try each; compare-and-set is not needed: the caller holds their locks.
@@ -80,6 +81,9 @@ class Results:
 
     def hold(self, row: Row, note: str) -> None:
         self.endings.append(Ending(row, HELD, note))
+
+    def hold_behind(self, row: Row, letter_id: int) -> None:
+        self.hold(row, f"letter {letter_id} stands before it in its sequence")
 
     def skip(self, row: Row, note: str) -> None:
         self.endings.append(Ending(row, SKIPPED, note))
@@ -144,6 +148,8 @@ def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: 
         sequence_no=row.sequence_no,
         position=row.position,
         payload=payload,
+        # What was tried may be somebody's replacement.
+        keeps_payload=True,
         error=error,
         # The end of a trace is where it happened.
         stacktrace="".join(format_exception(error))[-MOST_TRACE:],

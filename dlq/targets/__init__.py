@@ -6,7 +6,7 @@ from functools import lru_cache
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from dlq.targets.base import Answer, Delivery, Health, Target, TargetError
+from dlq.targets.base import Answer, ConfirmingTarget, Delivery, Health, Refusal, Target, TargetError
 from dlq.targets.celery import CeleryTarget
 from dlq.targets.handler import HandlerTarget, find_handler
 from dlq.targets.http import HttpTarget
@@ -14,9 +14,11 @@ from dlq.targets.http import HttpTarget
 __all__ = [
     "Answer",
     "AnyTarget",
+    "ConfirmingTarget",
     "Delivery",
     "HandlerTarget",
     "Health",
+    "Refusal",
     "Target",
     "TargetError",
     "find_target",

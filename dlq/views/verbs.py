@@ -23,7 +23,7 @@ from dlq.selection import (
     followers_of,
 )
 from dlq.verbs import VERBS, Verb
-from dlq.views.selecting import FORM_FIELDS, back_url, read_key, read_number, read_selection
+from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
 
 # So many followers can be replayed along with closing their heads; more are selected on their own.
 MOST_FOLLOWERS = 10_000
@@ -123,9 +123,7 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
         confirmed += read_number(params, "follower_count")
     # Asked before the letters are closed: then nobody knows any more what they held up.
     waiting = list_followers(selection) if params.get("followers") == "replay" else []
-    if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(
-        confirmed
-    ):
+    if not is_typed(params, confirmed):
         problem = f"To {verb.name} {confirmed:,} letters, type that number."
         return confirm(request, verb, params, problem=problem, status=422)
     try:

@@ -5,8 +5,8 @@ from django.test import Client
 
 from tests.addresses import list_addresses
 
-# Whoever is not signed in may see these, and nothing else.
-OPEN = {"login", "login_link", "logout", "healthz", "readyz", "favicon"}
+# Whoever is not signed in may see these, and nothing else; a delivery is confirmed with a token of its own.
+OPEN = {"login", "login_link", "logout", "healthz", "readyz", "favicon", "confirm_delivery"}
 # These answer POST to anybody: signing in and out.
 FOR_ALL = {"login", "login_link", "logout"}
 ADDRESSES = list_addresses()
