@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from breakers.api import Obstacle
 from dlq.queries.replay import ReplayPreview
 from dlq.queries.reprocess import EventsPreview
 
@@ -21,6 +22,13 @@ EVENTS_LEFT_OUT = {
 }
 
 
+def describe_obstacles(obstacles: list[Obstacle] | None) -> Iterator[str]:
+    if obstacles is None:
+        yield "Redis does not answer, so nobody knows which breakers are in the way."
+    else:
+        yield from (one.sentence for one in obstacles)
+
+
 def describe_letters(found: ReplayPreview) -> Iterator[str]:
     yield f"{found.title}: {found.sequence_count:,} sequences, in order."
     if found.follower_count:
@@ -35,6 +43,7 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
         yield f"{found.later_count:,} later events were handled already; --acknowledge it."
     for health in found.health:
         yield health.sentence
+    yield from describe_obstacles(found.obstacles)
 
 
 def describe_events(found: EventsPreview) -> Iterator[str]:
@@ -43,3 +52,4 @@ def describe_events(found: EventsPreview) -> Iterator[str]:
         yield f"Left out: {number:,} that {EVENTS_LEFT_OUT[reason]}."
     yield "They were handled before: their effects are repeated, and come after later events; --acknowledge it."
     yield found.health.sentence
+    yield from describe_obstacles(found.obstacles)

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count
 
+from breakers.api import Obstacle, find_obstacles
 from dashboard.models import Run
 from dlq.models import LetterRunItem
 from dlq.queries.plan import EARLIER, FOLLOWER, TAKEN, Plan, make_plan, why_no_dry_run
@@ -54,6 +55,8 @@ class ReplayPreview:
     # Events after the selected ones that their consumers are past; capped.
     later_count: int
     health: list[Health]
+    # Breakers that are not closed, of targets or declared by the consumers' code; None: Redis does not answer.
+    obstacles: list[Obstacle] | None
     no_dry_run: str
     # Letters a second of the last replay that came to its end; None: there was none.
     usual_rate: float | None
@@ -116,6 +119,9 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         run_ids=list_runs(selection) if fates["in_run"] else [],
         later_count=count_later(plan),
         health=[target.get_health() for _, target in sorted(plan.targets.items())],
+        obstacles=find_obstacles(
+            (target.name for target in plan.targets.values()), used_by=(name for _, name in plan.targets)
+        ),
         no_dry_run=why_no_dry_run(plan),
         usual_rate=find_usual_rate(),
     )

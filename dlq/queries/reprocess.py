@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection
 
+from breakers.api import Obstacle, find_obstacles
 from dlq.queries.replay import find_usual_rate
 from dlq.reprocess.choice import EventChoice
 from dlq.targets import HandlerTarget, Health
@@ -61,6 +62,8 @@ class EventsPreview:
     # Events that stay, by the reason.
     left_out: dict[str, int]
     health: Health
+    # Breakers that are not closed and that its code has declared to use; None: Redis does not answer.
+    obstacles: list[Obstacle] | None
     no_dry_run: str
     usual_rate: float | None
 
@@ -111,6 +114,7 @@ def preview_reprocess(choice: EventChoice) -> EventsPreview:
         by_event_type=types.most_common(),
         left_out={fate: number for fate, number in fates.items() if fate not in ("", "taken")},
         health=plan.target.get_health(),
+        obstacles=find_obstacles([], used_by=[choice.consumer]),
         no_dry_run=why_no_dry_run(plan),
         usual_rate=find_usual_rate(),
     )

@@ -77,7 +77,7 @@ def test_the_next_of_a_sequence_waits_until_the_one_before_is_confirmed(
     assert (run.state, totals(run)) == ("running", {"sent": 2})
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
     assert "<strong>0</strong> of 3 done (0 %)" in html
-    first, other = sent_items(run)
+    first, _ = sent_items(run)
     assert call_back(first, outcome="succeeded") == (200, {"delivery": first.pk, "outcome": "succeeded"})
     # The same again is the same, and the opposite is refused.
     assert call_back(first, outcome="succeeded")[0] == 200
