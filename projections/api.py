@@ -15,6 +15,7 @@ from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
 from projections.replaying import Standing, find_standing, list_later, lock_standings, read_at
 from projections.runtime.errors import is_outage
+from projections.runtime.handle import pipelining
 from projections.runtime.letters import describe_event
 from projections.runtime.lock import lock_consumer
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
@@ -66,6 +67,7 @@ __all__ = [
     "lock_consumer",
     "lock_standings",
     "pick_events",
+    "pipelining",
     "presets",
     "read",
     "read_at",
