@@ -41,7 +41,7 @@ def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "timeout_seconds": 1,
         "callback_url": "https://redrive.example",
     }
-    settings.TARGETS, settings.CONSUMER_TARGETS = {"theirs": target}, {"billing": "theirs"}
+    settings.TARGETS, settings.CONSUMERS = {"theirs": target}, {"kafka/billing": {"target": "theirs"}}
     return target
 
 
