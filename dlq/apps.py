@@ -6,14 +6,15 @@ class DlqConfig(AppConfig):
     verbose_name = "Dead letters"
 
     def ready(self) -> None:
-        from dashboard import attention
+        from dashboard import attention, banners
         from dashboard.runs.kinds import Panel, add_panel
-        from dlq.needs import find_stopped_replays, find_worst_groups
+        from dlq.needs import find_stopped_replays, find_worst_groups, say_stopped_replays
         from dlq.queries.replay_run import describe_run
         from dlq.targets import check_targets
 
         for kind in ("replay", "reprocess"):
             add_panel(kind, Panel("dlq/_replay_run.html", describe_run))
+        banners.register(say_stopped_replays)
         attention.register(find_stopped_replays)
         attention.register(find_worst_groups)
         check_targets()

@@ -69,7 +69,8 @@ def select_group(group: FailureGroup, watermark: int | None = None, *, closed: b
         watermark = newest_id()
     letters = DeadLetter.objects.filter(group=group, pk__lte=watermark)
     letters = letters.exclude(closed_at=None) if closed else letters.open()
-    return Selection(letters, watermark, is_by_hand=False, description={"watermark": watermark}, group=group)
+    description = {"group": group.pk, "watermark": watermark}
+    return Selection(letters, watermark, is_by_hand=False, description=description, group=group)
 
 
 def newest_id() -> int:

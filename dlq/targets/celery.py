@@ -21,6 +21,8 @@ from dlq.targets.callbacks import make_token
 
 # The broker is asked before the button is shown, and somebody waits for the page.
 HEALTH_SECONDS = 1
+# A broker that is not there is not there: the run tries again, and says so.
+NO_RETRIES = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def read_result(meta: dict[str, Any]) -> Answer | Refusal | None:
 def get_app(broker_url: str, result_backend: str) -> Celery:
     app = Celery("redrive-target", broker=broker_url, backend=result_backend or None, set_as_current=False)
     app.conf.update(
-        broker_transport_options={"socket_timeout": 3, "socket_connect_timeout": 3},
+        broker_transport_options={"socket_timeout": 3, "socket_connect_timeout": 3, **NO_RETRIES},
         redis_socket_timeout=3,
         redis_socket_connect_timeout=3,
         # One look must be over soon; the next comes anyway.
