@@ -9,7 +9,9 @@ class DlqConfig(AppConfig):
         from dashboard import attention, banners
         from dashboard.runs.kinds import Panel, add_panel
         from dlq.needs import find_stopped_replays, find_worst_groups, say_stopped_replays
+        from dlq.operations import replay_followers
         from dlq.queries.replay_run import describe_run
+        from dlq.runs import when_closed
         from dlq.targets import check_targets
 
         for kind in ("replay", "reprocess"):
@@ -17,4 +19,5 @@ class DlqConfig(AppConfig):
         banners.register(say_stopped_replays)
         attention.register(find_stopped_replays)
         attention.register(find_worst_groups)
+        when_closed(replay_followers)
         check_targets()

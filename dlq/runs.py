@@ -1,5 +1,8 @@
 """The kinds of runs over letters: the same verbs as on the page, in slices, by workers."""
 
+from collections.abc import Callable
+
+from dashboard.models import Run
 from dashboard.runs import kinds
 from dashboard.runs.kinds import DONE, MORE, Outcome, Step
 from dashboard.runs.lanes import Hold
@@ -11,6 +14,8 @@ from dlq.reprocess.kind import Reprocess
 
 # A slice is one transaction: long enough to be quick, short enough to pause soon.
 SLICE = 500
+# What follows when all letters are closed and their followers are to be replayed; apps.py says, as it stands above.
+_follow_ups: list[Callable[[Run], None]] = []
 MOVED = Outcome("moved", "moved meanwhile, left alone", "warn")
 
 
@@ -31,7 +36,11 @@ class VerbKind:
                 items = [item for item, letter in waiting.items() if (letter in touched) is is_done]
                 finish(items, outcome)
                 lane.count(outcome, len(items))
-        return DONE if len(waiting) < SLICE else MORE
+        if len(waiting) == SLICE:
+            return MORE
+        if hold.run.options.get("replays_followers"):
+            follow_up(hold.run)
+        return DONE
 
 
 class Reclassify:
@@ -55,6 +64,17 @@ class Reclassify:
                 finish(items, outcome.name)
                 lane.count(outcome.name, len(items))
         return DONE if len(waiting) < SLICE else MORE
+
+
+def follow_up(run: Run) -> None:
+    """After each lane's end; the last one to come finds all letters closed. If it dies here it is asked again."""
+    if not LetterRunItem.objects.filter(run=run, is_active=True).exists():
+        for call in _follow_ups:
+            call(run)
+
+
+def when_closed(call: Callable[[Run], None]) -> None:
+    _follow_ups.append(call)
 
 
 def list_waiting(hold: Hold) -> dict[int, int]:

@@ -13,7 +13,7 @@ from projections.definition import (
 from projections.models import NATIVE, Criticality, Effects
 from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
-from projections.replaying import Standing, find_standing, list_later, lock_standings, read_at
+from projections.replaying import LATER_EVENTS, Standing, find_standing, lock_standings, read_at
 from projections.runtime.errors import is_outage
 from projections.runtime.handle import pipelining
 from projections.runtime.letters import describe_event
@@ -32,6 +32,7 @@ from projections.store import (
 from projections.store.read import find_event
 
 __all__ = [
+    "LATER_EVENTS",
     "NATIVE",
     "Alarm",
     "Criticality",
@@ -62,7 +63,6 @@ __all__ = [
     "handles",
     "handles_batch",
     "is_outage",
-    "list_later",
     "list_projectors",
     "lock_consumer",
     "lock_standings",

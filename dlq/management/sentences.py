@@ -40,7 +40,7 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
     if found.earlier_count:
         yield f"{found.earlier_count:,} open letters stand before them; take them --with-earlier."
     if found.later_count:
-        yield f"{found.later_count:,} later events were handled already; --acknowledge it."
+        yield f"{found.later_label} later events were handled already; --acknowledge it."
     for health in found.health:
         yield health.sentence
     yield from describe_obstacles(found.obstacles)

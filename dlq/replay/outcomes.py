@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.models import Lane, Run
 from dashboard.runs.kinds import Outcome
-from dlq.models import DeadLetter, LetterBody
+from dlq.models import DeadLetter
 from dlq.recording import Failure, record_failures
 from dlq.replay.rows import Row
 from projections.api import NATIVE
@@ -114,12 +114,10 @@ class Results:
         ids = record_failures(failure for _, failure in self.failures)
         execute(COUNT_REPLAYS, {"ids": ids, "limit": settings.POISON_AFTER_REPLAYS})
         groups = dict(DeadLetter.objects.filter(pk__in=ids).values_list("pk", "group_id"))
-        for (row, failure), letter_id in zip(self.failures, ids, strict=True):
+        for (row, _), letter_id in zip(self.failures, ids, strict=True):
             group_id = groups[letter_id]
             outcome = SAME if group_id == row.group_id else NEW
             self.endings.append(Ending(row, outcome, group_id=group_id))
-            if row.status == "parked" and row.source == NATIVE:
-                keep_payload(letter_id, failure.payload)
 
     def end_items(self, lane: Lane) -> None:
         if not self.endings:
@@ -148,8 +146,8 @@ def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: 
         sequence_no=row.sequence_no,
         position=row.position,
         payload=payload,
-        # What was tried may be somebody's replacement.
-        keeps_payload=True,
+        # What was tried may be somebody's replacement. Only a letter that we parked has no payload of its own.
+        keeps_payload=not (row.status == "parked" and row.source == NATIVE),
         error=error,
         # The end of a trace is where it happened.
         stacktrace="".join(format_exception(error))[-MOST_TRACE:],
@@ -158,11 +156,6 @@ def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: 
         duration_ms=duration_ms,
         run_id=run.pk,
     )
-
-
-def keep_payload(letter_id: int, payload: Any) -> None:
-    """A letter that we parked has no payload of its own; now that it has failed, its page is to show what failed."""
-    LetterBody.objects.filter(letter=letter_id, payload=None, payload_raw=None).update(payload=payload)
 
 
 def execute(statement: str, values: dict[str, Any]) -> None:

@@ -37,7 +37,7 @@ class EventResults(Results):
         event = self.events[row.item_id]
         failure = describe_failure(row, error, payload, duration_ms, run)
         # The letter may be the event's first, and is to know of it what live consumption would have told.
-        told = describe_event(row.consumer, event) | {"headers": event.metadata}
+        told = describe_event(row.consumer, event) | {"payload": event.data, "headers": event.metadata}
         self.failures.append((row, replace(failure, **told)))
 
     def save_letters(self, run: Run) -> None:

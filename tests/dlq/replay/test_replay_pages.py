@@ -13,7 +13,6 @@ from breakers.tasks import tend
 from dashboard.memo import forget_all
 from dashboard.models import AuditEntry, Run
 from dlq.models import DeadLetter, FailureGroup, ReplaySwitch
-from projections.models import Projection
 from tests.breakers.test_away import Line
 from tests.dlq.replay.conftest import run_all, totals
 
@@ -153,30 +152,6 @@ def test_the_switch_is_on_every_page_while_it_is_on(operator: Client, viewer: Cl
     assert not ReplaySwitch.objects.exists()
     actions = AuditEntry.objects.filter(action__startswith="replay.").values_list("action", flat=True)
     assert set(actions) == {"replay.stop_all", "replay.allow_all"}
-
-
-@pytest.mark.parametrize(("followers", "status"), [("replay", "resolved"), ("wait", "parked")])
-def test_discarding_a_head_lets_its_followers_drain_or_stay_as_chosen(
-    operator: Client,
-    fail: Callable[..., None],
-    pay: Callable[..., int],
-    work: Callable[..., Projection],
-    applied: Callable[[str], list[int]],
-    followers: str,
-    status: str,
-) -> None:
-    fail("a")
-    head = DeadLetter.objects.get(status="failed")
-    html = operator.get(f"{reverse('dlq:confirm_discard')}?id={head.pk}").content.decode()
-    form = read_form(html) | {"followers": followers, "reason": "given up"}
-    assert operator.post(reverse("dlq:discard"), form).status_code == 302
-    # An event that comes before the followers have drained is parked behind them, and drains with them.
-    pay("a", 4)
-    work("letters")
-    for run in Run.objects.all():
-        run_all(run)
-    assert set(DeadLetter.objects.exclude(pk=head.pk).values_list("status", flat=True)) == {status}
-    assert applied("letters") == ([2, 3, 4] if followers == "replay" else [])
 
 
 def test_later_events_are_acknowledged_on_the_page(
