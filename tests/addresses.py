@@ -16,6 +16,7 @@ SAMPLES = dict.fromkeys(
         "skip_id",
         "request_id",
         "token_id",
+        "item_id",
     ),
     "1",
 ) | {"token": "no-such-token", "panel": "no-such-panel"}

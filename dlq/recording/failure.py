@@ -47,6 +47,8 @@ class Failure(Event):
     # What the reporter takes it for; the operator's rules may know better.
     category: str = ""
     duration_ms: int | None = None
+    # True: a letter that has a payload keeps it, whatever was tried this time.
+    keeps_payload: bool = False
     # The replay that tried.
     run_id: int | None = None
     # False in a rebuild, which handles everything again: what fails there is not back after it was mended.

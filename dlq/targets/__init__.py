@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.config import refuse_unknown
-from dlq.targets.base import Answer, Delivery, Health, Target, TargetError
+from dlq.targets.base import Answer, ConfirmingTarget, Delivery, Health, Refusal, Target, TargetError
 from dlq.targets.celery import CeleryTarget
 from dlq.targets.handler import HandlerTarget, find_handler
 from dlq.targets.http import HttpTarget
@@ -16,9 +16,11 @@ from dlq.targets.http import HttpTarget
 __all__ = [
     "Answer",
     "AnyTarget",
+    "ConfirmingTarget",
     "Delivery",
     "HandlerTarget",
     "Health",
+    "Refusal",
     "Target",
     "TargetError",
     "check_targets",

@@ -62,6 +62,7 @@ def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
         "elsewhere": GroupTable(detail.elsewhere, masker=masker, exclude=("versions", "assignee", "blocked")),
         "runbook": queries.find_runbook(detail),
         "mute_for": MUTE_FOR,
+        "live": queries.find_group_runs(detail.group),
         "live_url": request.path,
     }
     return render_page(request, "dlq/group.html", context, title=title)
