@@ -10,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from django.utils import timezone
-
 # What an index entry can hold, with room for the other columns of the index.
 MOST_NAME_BYTES = 600
 # Larger payloads are kept as bytes only: taking one apart for the index would take seconds.
@@ -72,6 +70,9 @@ def split_words(text: str) -> str:
 
 def clean_name(value: Any) -> str:
     """A short text that can be indexed: a longer one keeps its beginning and gets its hash, so it stays itself."""
+    # Nearly all of them, and there are a dozen to a letter.
+    if type(value) is str and value.isascii() and len(value) <= MOST_NAME_BYTES and "\0" not in value:
+        return value
     name = clean_text(value)
     encoded = name.encode()
     if len(encoded) <= MOST_NAME_BYTES:
@@ -81,7 +82,7 @@ def clean_name(value: Any) -> str:
 
 def clean_time(value: datetime | None) -> datetime:
     """A time in UTC that can have been; a time without zone is taken for UTC, and nonsense for now."""
-    now = timezone.now()
+    now = datetime.now(UTC)
     if value is None:
         return now
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
@@ -91,7 +92,7 @@ def clean_time(value: datetime | None) -> datetime:
 def is_believable(value: datetime, now: datetime | None = None) -> bool:
     """Whether something can have failed then; if not, recording would take the time of recording instead."""
     # Compared and not converted: a time at the end of the calendar has no spelling in another zone.
-    return EARLIEST <= value <= (now or timezone.now()) + CLOCK_AHEAD
+    return EARLIEST <= value <= (now or datetime.now(UTC)) + CLOCK_AHEAD
 
 
 def clean_number(value: Any, bits: int) -> int | None:
