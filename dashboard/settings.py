@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from dashboard.config import Config, every_seconds, read_config
 from dashboard.embedded.addresses import database_url, redis_url
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
@@ -152,6 +153,13 @@ STORAGES = {"staticfiles": {"BACKEND": "dashboard.static.VersionedStaticFiles"}}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000
 
+# What is connected: redrive.toml, if there is one; see docs/sources.md and docs/replay.md -----------------
+
+CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(BASE_DIR / "redrive.toml"))).absolute()
+CONFIG = read_config(CONFIG_PATH, env) if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists() else Config()
+# Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
+SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
+
 # Long work -----------------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = kombu_url(REDIS_URL)
@@ -161,7 +169,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 10, "socket_connect_timeout
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 # Housekeeping has a queue and a worker of its own: a long run must not keep lost work from being found.
-CELERY_TASK_ROUTES = {"dashboard.tasks.run_lane": {"queue": "runs"}, "*": {"queue": "housekeeping"}}
+# So have the sources: one that hangs must not keep anything else waiting.
+CELERY_TASK_ROUTES = {
+    "dashboard.tasks.run_lane": {"queue": "runs"},
+    "sources.tasks.sync": {"queue": "sources"},
+    "*": {"queue": "housekeeping"},
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BEAT_SCHEDULER = "dashboard.workers.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
@@ -169,6 +182,7 @@ CELERY_BEAT_SCHEDULE = {
     for task, seconds in {
         "dashboard.tasks.tend_runs": 5.0,
         "dashboard.tasks.prune": 300.0,
+        "dashboard.tasks.note_quiet": 10.0,
         "breakers.tasks.tend": 2.0,
         "breakers.tasks.read_foreign": 10.0,
         "breakers.tasks.prune": 300.0,
@@ -177,9 +191,21 @@ CELERY_BEAT_SCHEDULE = {
         "projections.tasks.tend": 5.0,
         "projections.tasks.prune": 300.0,
         "dlq.tasks.compact": 5.0,
+        "dlq.tasks.sample": 60.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,
+        "sources.tasks.prune": 300.0,
     }.items()
+}
+# A look at each source, as often as its table says; what makes no sense there is refused when Django starts.
+CELERY_BEAT_SCHEDULE |= {
+    f"sync {name}": {
+        "task": "sources.tasks.sync",
+        "args": [name],
+        "schedule": every_seconds(values),
+        "options": {"expires": every_seconds(values)},
+    }
+    for name, values in SOURCES.items()
 }
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
@@ -199,7 +225,9 @@ FOREIGN_BREAKERS_URL = env.url("REDRIVE_FOREIGN_BREAKERS_URL", REDIS_URL, {"redi
 # Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
 MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
 # Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
-CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
+CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS")) | {
+    name.partition("/")[2] for name, values in CONSUMERS.items() if values.get("criticality") == "ledger"
+}
 # Above this many letters the number must be typed to confirm.
 TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
 # Links from a letter to traces, logs and the like, and from a group to its runbook.
@@ -210,9 +238,6 @@ LINKS = env.links(
 RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type", "category", "source"})
 # So many failed replays set a letter apart as poison.
 POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, most=1000)
-# Where replays may go beside our own handlers, and whose letters go there; see docs/replay.md.
-TARGETS = env.targets("REDRIVE_TARGETS")
-CONSUMER_TARGETS = env.names("REDRIVE_CONSUMER_TARGETS")
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 

@@ -44,7 +44,7 @@ class Count:
 
 def list_letters(letter_filter: LetterFilter, query: QueryDict) -> LetterPage:
     """The page that the URL asks for; `order=oldest` turns it round."""
-    letters = letter_filter.letters().select_related("group")
+    letters = letter_filter.letters()
     oldest_first = query.get("order") == "oldest"
     if letter_filter.looks_into_bodies:
         ids = letter_filter.body_ids
@@ -63,7 +63,7 @@ def search_window(
     cursor = query.get("before") or query.get("after") or query.get("at")
     ahead = letters.filter(follows(KEYS, read_cursor(cursor))) if cursor else letters
     order = (BY, "pk") if is_upwards else (f"-{BY}", "-pk")
-    end = ahead.select_related(None).only("pk", BY).order_by(*order)[WINDOW : WINDOW + 1].first()
+    end = ahead.only("pk", BY).order_by(*order)[WINDOW : WINDOW + 1].first()
     found = letters.filter(Exists(letter_filter.bodies().filter(letter=OuterRef("pk"))))
     if end is not None:
         found = found.filter(until(KEYS, read_cursor(write_cursor(end, BY))))

@@ -40,11 +40,15 @@ class Failure(Event):
     stacktrace: str = ""
     # None: now.
     failed_at: datetime | None = None
+    # When it failed for the first time, if the reporter knows; None: then.
+    first_failed_at: datetime | None = None
     # How often it was tried so far, if the reporter counts.
     attempts: int = 1
     # What the reporter takes it for; the operator's rules may know better.
     category: str = ""
     duration_ms: int | None = None
+    # True: a letter that has a payload keeps it, whatever was tried this time.
+    keeps_payload: bool = False
     # The replay that tried.
     run_id: int | None = None
     # False in a rebuild, which handles everything again: what fails there is not back after it was mended.

@@ -8,18 +8,16 @@ next worker, with the same idempotency key; at least once is all that can be pro
 lease finds in 2 that the time is over, and in 3 that the lane is another's: it sends and records nothing.
 """
 
-import json
 import time
 from datetime import timedelta
-from hashlib import sha256
 
 from django.utils import timezone
 
 from breakers.api import BreakerOpen
 from dashboard.runs.lanes import Hold, LaneLostError
-from dlq.models import DeadLetter, LetterBody, Override
-from dlq.overrides import find_overrides
-from dlq.replay.outcomes import SENT, SUCCEEDED, Ending, Results
+from dlq.replay import confirming
+from dlq.replay.delivery import make_delivery
+from dlq.replay.outcomes import SENT, Ending, Results
 from dlq.replay.playing import hold_back, until_breaker
 from dlq.replay.rows import Ahead, Row, lock_rows
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
@@ -67,33 +65,6 @@ def prepare(hold: Hold, trial: Trial) -> tuple[Results, Delivery | None, Row | N
     return results, None, None
 
 
-def make_delivery(row: Row) -> Delivery | None:
-    """The event as it came, or as somebody replaced it; None: there is nothing to send."""
-    body = LetterBody.objects.get(letter=row.letter_id)
-    override = find_overrides(row.consumer, [row.event_id], source=row.source).get(row.event_id)
-    if override and override.kind == Override.Kind.REPLACED:
-        content = json.dumps(override.payload).encode()
-    elif body.payload_raw is not None:
-        content = bytes(body.payload_raw)
-    elif body.payload is not None:
-        content = json.dumps(body.payload).encode()
-    else:
-        return None
-    # It rises when a replay has ended, so it is the same for every try within a run.
-    generation = DeadLetter.objects.values_list("replays", flat=True).get(pk=row.letter_id)
-    parts = (row.consumer, row.event_id, sha256(content).hexdigest(), str(generation))
-    return Delivery(
-        source=row.source,
-        consumer=row.consumer,
-        event_id=row.event_id,
-        event_type=row.event_type,
-        sequence_key=row.sequence_key,
-        body=content,
-        headers=body.headers,
-        idempotency_key=sha256("\0".join(parts).encode()).hexdigest(),
-    )
-
-
 def deliver(target: Target, delivery: Delivery) -> Answer | BaseException:
     """The answer, or the error; in bounded time, however slowly the target speaks."""
     try:
@@ -121,8 +92,12 @@ def record(
         elif isinstance(answer, BaseException):
             payload = delivery.body
             results.fail(row, answer, payload=payload, duration_ms=duration_ms, run=hold.run)
+        elif answer is Answer.DONE:
+            results.succeed(row)
+        elif hold.run.options.get("confirms"):
+            confirming.mark_sent(row, lane)
         else:
-            results.endings.append(Ending(row, SUCCEEDED if answer is Answer.DONE else SENT))
+            results.endings.append(Ending(row, SENT))
         results.save_letters(hold.run)
         results.end_items(lane)
     return results

@@ -1,9 +1,9 @@
 """Where a replay goes: what every target must offer, and the one error of this boundary."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from dlq.models.words import Category
 
@@ -22,6 +22,8 @@ class Delivery:
     headers: Mapping[str, str]
     # The same for every try within a run, so that a receiver can tell a repetition.
     idempotency_key: str
+    # What a run calls it, by which it can be confirmed later.
+    item_id: int
 
 
 class Answer(Enum):
@@ -31,6 +33,15 @@ class Answer(Enum):
     DONE = auto()
     # It is on its way; nobody knows yet what becomes of it.
     SENT = auto()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a consumer said that took a delivery and failed with it later."""
+
+    error_type: str
+    error_message: str
+    stacktrace: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,3 +86,15 @@ class Target(Protocol):
     def deliver(self, delivery: Delivery) -> Answer: ...
 
     def get_health(self) -> Health: ...
+
+
+@runtime_checkable
+class ConfirmingTarget(Target, Protocol):
+    """One that may tell later what became of what it took."""
+
+    @property
+    def confirmed_within(self) -> float | None:
+        """After so many seconds nobody will say any more; None: nobody ever does."""
+
+    def ask(self, item_ids: Sequence[int]) -> dict[int, Answer | Refusal]:
+        """What became of these; one that is not in it is not known yet."""

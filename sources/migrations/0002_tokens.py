@@ -6,9 +6,8 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    initial = True
-
     dependencies = [
+        ('sources', '0001_initial'),
     ]
 
     operations = [
