@@ -76,6 +76,8 @@ CSRF_COOKIE_NAME = "redrive_csrf"
 CSRF_FAILURE_VIEW = "dashboard.errors.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# No page takes a file. One that comes is read past, and never fills the disk, which anybody could make it do.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
