@@ -180,6 +180,7 @@ CELERY_BEAT_SCHEDULE = {
     for task, seconds in {
         "dashboard.tasks.tend_runs": 5.0,
         "dashboard.tasks.prune": 300.0,
+        "dashboard.tasks.note_quiet": 10.0,
         "breakers.tasks.tend": 2.0,
         "breakers.tasks.read_foreign": 10.0,
         "breakers.tasks.prune": 300.0,
@@ -188,6 +189,7 @@ CELERY_BEAT_SCHEDULE = {
         "projections.tasks.tend": 5.0,
         "projections.tasks.prune": 300.0,
         "dlq.tasks.compact": 5.0,
+        "dlq.tasks.sample": 60.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,
         "sources.tasks.prune": 300.0,
@@ -236,6 +238,12 @@ RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type",
 POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, most=1000)
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
+
+# Sources -------------------------------------------------------------------------------------------
+
+# What a token may report in a minute, and in one request; see docs/push.md.
+PUSH_PER_MINUTE = env.number("REDRIVE_PUSH_PER_MINUTE", 60_000, least=1)
+PUSH_BODY_BYTES = env.number("REDRIVE_PUSH_BODY_BYTES", 5_000_000, least=1_000, most=50_000_000)
 
 # Logs ----------------------------------------------------------------------------------------------
 

@@ -5,13 +5,17 @@ from django.urls import include, path
 from dashboard import views
 from dashboard.access import views as access
 from dashboard.audit import views as audit
+from dashboard.overview import views as overview
 from dashboard.workers import views as workers
 
 urlpatterns = [
-    path("", views.overview, name="overview"),
+    path("", overview.show_overview, name="overview"),
+    path("panels/<str:panel>/dismiss/", overview.dismiss_panel, name="dismiss_panel"),
     path("projections/", include("projections.urls")),
     path("breakers/", include("breakers.urls")),
     path("dead-letters/", include("dlq.urls")),
+    path("sources/", include("sources.urls")),
+    path("api/v1/", include("sources.push.urls")),
     path("runs/", include("dashboard.runs.urls")),
     path("workers/", workers.list_workers, name="workers"),
     path("audit/", audit.list_entries, name="audit"),

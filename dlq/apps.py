@@ -17,7 +17,7 @@ class DlqConfig(AppConfig):
         for kind in ("replay", "reprocess"):
             add_panel(kind, Panel("dlq/_replay_run.html", describe_run))
         banners.register(say_stopped_replays)
-        attention.register(find_stopped_replays)
-        attention.register(find_worst_groups)
+        attention.register(find_stopped_replays, rank=1)
+        attention.register(find_worst_groups, rank=2)
         when_closed(replay_followers)
         check_targets()

@@ -111,13 +111,11 @@ class LetterTable(tables.Table):
 
     def render_summary(self, record: DeadLetter) -> SafeString:
         headline = self.masker.summary(record) or record.event_type or record.event_id
-        error = format_html("{}: ", record.error_type) if record.error_type else ""
         return format_html(
-            '<a class="what" href="{}{}/">{}{}</a><span class="dim">{} · {} {}</span>',
+            '<a class="what" href="{}{}/">{}</a><span class="dim">{} · {} {}</span>',
             self.letters_url,
             record.pk,
-            error,
-            headline,
+            f"{record.error_type}: {headline}" if record.error_type else headline,
             record.consumer,
             record.event_type,
             category_word(record.category),

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('dashboard', '0002_append_only_audit'),
-        ('dlq', '0004_closed_filters'),
+        ('dlq', '0005_history'),
     ]
 
     operations = [

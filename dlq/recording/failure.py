@@ -14,7 +14,7 @@ class Event:
     source: str = "native"
     source_key: str = ""
     event_type: str = ""
-    # Text and bytes are kept as they were sent; anything else is held as JSON.
+    # Text and bytes are kept as they were sent; JsonText and anything else is held as JSON.
     payload: Any = None
     headers: Mapping[Any, Any] = field(default_factory=dict)
     # Empty: a sequence of its own.
