@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from dashboard.config import Config, read_config
 from dashboard.embedded.addresses import database_url, redis_url
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
@@ -183,6 +184,13 @@ CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
 RUN_LEASE_SECONDS = env.number("REDRIVE_RUN_LEASE_SECONDS", 30, least=1, most=3600)
 
+# What is connected: redrive.toml, if there is one; see docs/sources.md and docs/replay.md -----------------
+
+CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(BASE_DIR / "redrive.toml"))).absolute()
+CONFIG = read_config(CONFIG_PATH, env) if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists() else Config()
+# Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
+SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
+
 # Breakers ------------------------------------------------------------------------------------------
 
 # Own profiles, as JSON: {"payments": {"failure_threshold": 3, "open_seconds": 60}}
@@ -197,7 +205,9 @@ FOREIGN_BREAKERS_URL = env.url("REDRIVE_FOREIGN_BREAKERS_URL", REDIS_URL, {"redi
 # Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
 MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
 # Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
-CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
+CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS")) | {
+    name.partition("/")[2] for name, values in CONSUMERS.items() if values.get("criticality") == "ledger"
+}
 # Above this many letters the number must be typed to confirm.
 TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
 # Links from a letter to traces, logs and the like, and from a group to its runbook.
@@ -208,9 +218,6 @@ LINKS = env.links(
 RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type", "category", "source"})
 # So many failed replays set a letter apart as poison.
 POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, most=1000)
-# Where replays may go beside our own handlers, and whose letters go there; see docs/replay.md.
-TARGETS = env.targets("REDRIVE_TARGETS")
-CONSUMER_TARGETS = env.names("REDRIVE_CONSUMER_TARGETS")
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 

@@ -10,7 +10,9 @@ class DlqConfig(AppConfig):
         from dashboard.runs.kinds import Panel, add_panel
         from dlq.needs import find_stopped_replays, find_worst_groups
         from dlq.queries.replay_run import describe_run
+        from dlq.targets import check_targets
 
         add_panel("replay", Panel("dlq/_replay_run.html", describe_run))
         attention.register(find_stopped_replays)
         attention.register(find_worst_groups)
+        check_targets()

@@ -1,0 +1,3 @@
+from sources.models.state import SourceState
+
+__all__ = ["SourceState"]
