@@ -11,6 +11,7 @@ class ProjectionsConfig(AppConfig):
         from dashboard.embedded.applications import run_beside
         from projections.declared import sync_declared
         from projections.definition import list_projectors
+        from projections.foreign.queries import find_troubled as find_troubled_foreign
         from projections.queries import find_troubled
 
         # Every app's own `projections.py`.
@@ -18,4 +19,5 @@ class ProjectionsConfig(AppConfig):
         if list_projectors():
             run_beside("consumer", "consume")
         attention.register(find_troubled)
+        attention.register(find_troubled_foreign)
         post_migrate.connect(sync_declared, sender=self)

@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 
 from dashboard.templatetags.console import duration
 from projections.models import ForeignProjection
-from sources.api import ForeignCheckpoint
+from sources.api import Bound, ForeignCheckpoint
 
 State = ForeignProjection.State
 
-# Retries and pauses between two batches are no trouble; the known libraries wait for up to a minute.
+# Retries and pauses between batches are no trouble; the known libraries wait for up to a minute.
 STALLED_AFTER = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A state, and the evidence for it in a sentence."""
+    """A state, and the evidence for it in a sentence or two."""
 
     state: State
     evidence: str
@@ -24,34 +24,42 @@ class Verdict:
 def judge(found: ForeignCheckpoint, *, moved_at: datetime | None, now: datetime) -> Verdict:
     """`moved_at` is when the checkpoint was last seen to move; None: never."""
     idle = now - moved_at if moved_at else None
-    is_idle = idle is None or idle > STALLED_AFTER
+    is_resting = idle is None or idle > STALLED_AFTER
     waits = describe_waiting(found, now)
-    is_late = bool(waits) and is_idle and (found.waiting_since is None or now - found.waiting_since > STALLED_AFTER)
-    still = f"its checkpoint has not moved for {duration(idle.total_seconds())}" if idle else "nobody saw its checkpoint move"
-    if found.is_running:
-        if is_late:
-            return Verdict(State.STALLED, f"{found.evidence} But {still}, and {waits}.")
-        return Verdict(State.RUNNING, found.evidence)
-    if found.is_running is False and (is_late or found.is_steady):
-        return Verdict(State.STOPPED, f"{found.evidence} {capitalise(waits or 'nothing waits')}.")
-    if not is_idle and idle is not None:
-        return Verdict(State.RUNNING, f"Its checkpoint moved {duration(idle.total_seconds())} ago.")
+    # Events of types that it does not handle may wait for ever: a number that may be zero proves nothing.
+    is_late = bool(found.lag) and found.lag_bound != Bound.AT_MOST and is_resting and has_waited(found, now)
+    rests = f"has not moved for {duration(idle.total_seconds())}" if idle else "was never seen to move"
+    worker = found.worker
+    if worker.is_running and is_late:
+        return Verdict(State.STALLED, f"{worker.sentence} But its checkpoint {rests}: {waits}.")
+    if worker.is_running:
+        return Verdict(State.RUNNING, f"{worker.sentence} {capitalise(waits)}.")
+    if worker.is_running is False and (is_late or worker.is_steady):
+        return Verdict(State.STOPPED, f"{worker.sentence} {capitalise(waits)}.")
+    if not is_resting:
+        return Verdict(State.RUNNING, f"Its checkpoint moved not long ago. {capitalise(waits)}.")
     if is_late:
-        return Verdict(State.STALLED, f"{capitalise(waits)}, and {still}. {found.evidence}")
-    return Verdict(State.UNKNOWN, f"{found.evidence} {capitalise(waits or describe_nothing(found))}.")
+        return Verdict(State.STALLED, f"Its checkpoint {rests}: {waits}. {worker.sentence}")
+    return Verdict(State.UNKNOWN, f"{capitalise(waits)}. {worker.sentence}")
+
+
+def has_waited(found: ForeignCheckpoint, now: datetime) -> bool:
+    return found.waiting_since is None or now - found.waiting_since > STALLED_AFTER
 
 
 def describe_waiting(found: ForeignCheckpoint, now: datetime) -> str:
-    """Empty: nothing waits, or nobody can tell."""
+    if found.lag is None:
+        return "how many events wait is not known"
     if not found.lag:
-        return ""
+        return "nothing waits"
+    number = f"{Bound(found.lag_bound).name.replace('_', ' ').lower()} " if found.lag_bound else ""
     verb = "event waits" if found.lag == 1 else "events wait"
-    since = f" for {duration((now - found.waiting_since).total_seconds())}" if found.waiting_since else ""
-    return f"{found.lag:,} {verb}{since}"
-
-
-def describe_nothing(found: ForeignCheckpoint) -> str:
-    return "nothing waits" if found.lag == 0 else found.lag_note.rstrip(".")
+    since = (
+        f", the first for {duration((now - found.waiting_since).total_seconds())}"
+        if found.waiting_since
+        else ""
+    )
+    return f"{number}{found.lag:,} {verb}{since}"
 
 
 def capitalise(sentence: str) -> str:

@@ -52,8 +52,8 @@ class ForeignProjection(models.Model):
     state = models.TextField(choices=State.choices, default=State.UNKNOWN)
     state_since = models.DateTimeField(db_default=Now())
     evidence = models.TextField(blank=True)
-    # Why its checkpoint may not be reset now; empty: it may.
-    reset_refusal = models.TextField(blank=True)
+    # When its worker was last seen; None: never, so that not seeing it proves nothing.
+    worker_seen_at = models.DateTimeField(null=True, blank=True)
     # Events past which the checkpoint went without a trace: a sentence, a number, and names; see docs.
     unaccounted = models.JSONField(default=dict, blank=True)
     # The latest reset from here: when, by which run, and what became of it.
@@ -70,6 +70,11 @@ class ForeignProjection(models.Model):
         return timezone.now() - self.read_at > STALE_AFTER
 
     @property
+    def is_worker_seen(self) -> bool:
+        """At the last look, not before."""
+        return self.worker_seen_at == self.read_at
+
+    @property
     def delay_seconds(self) -> float | None:
         """The age of the oldest event that it has not come to; None: none waits, or nobody can tell."""
         if self.oldest_at is None:
@@ -80,9 +85,7 @@ class ForeignProjection(models.Model):
 class ForeignSample(models.Model):
     """How far behind a foreign projection was at a moment; beat takes one every half minute."""
 
-    projection = models.ForeignKey(
-        ForeignProjection, models.CASCADE, related_name="samples", db_index=False
-    )
+    projection = models.ForeignKey(ForeignProjection, models.CASCADE, related_name="samples", db_index=False)
     at = models.DateTimeField()
     head = models.BigIntegerField(null=True, blank=True)
     position = models.BigIntegerField(null=True, blank=True)

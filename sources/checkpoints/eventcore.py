@@ -88,23 +88,25 @@ class EventcoreCheckpoints:
     def find_unaccounted(self, checkpoint: ForeignCheckpoint) -> Unaccounted:
         return NO_TRACE
 
-    def reset_checkpoint(self, consumer: str, *, stamp: str) -> None:
+    def reset_checkpoint(self, consumer: str, *, stamp: str, has_seen_worker: bool) -> bool:
         """Under the leader's own lock: while we hold it, no projector can begin."""
         with writing(self.connection, seconds=self.seconds) as cursor:
             cursor.execute(LOCK_LEADER, {"key": get_lock_key(consumer)})
-            if not cursor.fetchone()[0]:
+            if cursor.fetchall() != [(True,)]:
                 raise ResetRefusedError("Stop its projector first: somebody holds its leader lock.")
             cursor.execute(DELETE_CHECKPOINT, {"name": consumer, "stamp": stamp})
-            if cursor.rowcount:
-                return
-            cursor.execute(FIND_CHECKPOINT, {"name": consumer})
-            if cursor.fetchone():
-                raise ResetRefusedError("Its checkpoint moved since you confirmed: its projector ran.")
+            if not cursor.rowcount:
+                cursor.execute(FIND_CHECKPOINT, {"name": consumer})
+                if cursor.fetchall():
+                    raise ResetRefusedError("Its checkpoint moved since you confirmed: its projector ran.")
+        return True
 
     def _measure(self, cursor: Cursor, row: Row) -> Lag:
         types = self.told.find_types(row.name)
         if types is None:
-            return Lag(None, note="A projector reads events of its own type only: name event_types in redrive.toml.")
+            return Lag(
+                None, note="A projector reads events of its own type only: name event_types in redrive.toml."
+            )
         cursor.execute(COUNT_WAITING, {"types": types, "position": row.position, "most": WINDOW + 1})
         [(number, since, looked_at)] = cursor.fetchall()
         return make_lag(number, since, beyond=max(looked_at - WINDOW, 0), knows_types=True)

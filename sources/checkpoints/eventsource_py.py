@@ -21,7 +21,7 @@ from sources.connect import Connection, Cursor, reading, writing
 
 # More projections than a page can show.
 MOST_CHECKPOINTS = 500
-# Where nobody said how to see a worker, only a checkpoint that rests for so long may be taken back.
+# Where it cannot be seen that a worker is stopped, only a checkpoint that rests for so long may be taken back.
 QUIET_SECONDS = 60
 
 LIST_CHECKPOINTS = """
@@ -49,9 +49,8 @@ CROSS JOIN LATERAL (
       ), true)
 ) AS waiting
 """
-FIND_CHECKPOINT = """
-SELECT xmin::text, extract(epoch FROM now() - updated_at)::float8
-FROM projection_checkpoints WHERE projection_name = %(name)s
+FIND_IDLE = """
+SELECT extract(epoch FROM now() - updated_at)::float8 FROM projection_checkpoints WHERE projection_name = %(name)s
 """
 DELETE_CHECKPOINT = """
 DELETE FROM projection_checkpoints WHERE projection_name = %(name)s AND xmin::text = %(stamp)s
@@ -103,18 +102,18 @@ class EventsourceCheckpoints:
         with reading(self.connection, seconds=self.seconds) as cursor:
             return find_losses(cursor, checkpoint, self.told.find_types(checkpoint.consumer))
 
-    def reset_checkpoint(self, consumer: str, *, stamp: str) -> None:
+    def reset_checkpoint(self, consumer: str, *, stamp: str, has_seen_worker: bool) -> bool:
         worker = self.told.get_worker(consumer)
         with writing(self.connection, seconds=self.seconds) as cursor:
             seen = look_for_workers(cursor, {worker})[worker]
-            cursor.execute(FIND_CHECKPOINT, {"name": consumer})
-            found = cursor.fetchone()
-            if found is None:
-                return
-            refuse_if_working(seen, idle_seconds=found[1])
-            cursor.execute(DELETE_CHECKPOINT, {"name": consumer, "stamp": stamp})
-            if not cursor.rowcount:
-                raise ResetRefusedError("Its checkpoint moved since you confirmed: its worker runs.")
+            is_stopped = seen.is_running is False and has_seen_worker
+            cursor.execute(FIND_IDLE, {"name": consumer})
+            for (idle_seconds,) in cursor.fetchall():
+                refuse_if_working(seen, is_stopped=is_stopped, idle_seconds=idle_seconds)
+                cursor.execute(DELETE_CHECKPOINT, {"name": consumer, "stamp": stamp})
+                if not cursor.rowcount:
+                    raise ResetRefusedError("Its checkpoint moved since you confirmed: its worker runs.")
+        return is_stopped
 
     def _measure(self, cursor: Cursor, rows: list[Row], head: int) -> dict[str, Lag]:
         asked = [
@@ -156,14 +155,14 @@ class EventsourceCheckpoints:
         )
 
 
-def refuse_if_working(seen: Evidence, *, idle_seconds: float) -> None:
+def refuse_if_working(seen: Evidence, *, is_stopped: bool, idle_seconds: float) -> None:
     """A worker that runs would undo a reset in silence, with its next event."""
     if seen.is_running:
         raise ResetRefusedError(f"Stop its worker first. {seen.sentence}")
-    if seen.is_running is None and idle_seconds < QUIET_SECONDS:
+    if not is_stopped and idle_seconds < QUIET_SECONDS:
         raise ResetRefusedError(
-            f"Its checkpoint moved {idle_seconds:.0f} s ago, so its worker seems to run. "
-            f"Stop it and wait until it has rested for {QUIET_SECONDS} s."
+            f"Its checkpoint moved {idle_seconds:.0f} s ago, so that its worker seems to run. {seen.sentence} "
+            f"Stop it, and wait until its checkpoint has rested for {QUIET_SECONDS} s."
         )
 
 

@@ -25,10 +25,12 @@ def inspect_tables(cursor: Cursor, names: Sequence[str], checkpoints: str) -> Fo
         why = f"The role may not read {' nor '.join(hidden)}."
     else:
         why = ""
-    no_reset = why or ("" if may_delete else f"The role may not delete from {checkpoints}.")
+    no_reset = why or ("" if may_delete else f"The role may delete nothing in {checkpoints}.")
     return Found(
         Ability(why),
         Ability(no_reset),
         recognised=[] if absent else [f"{checkpoints}: checkpoints, and {names[1]} beside them."],
-        role=[f"Checkpoints: may {'read' if not why else 'not read'}, may {'reset' if not no_reset else 'not reset'}."],
+        role=[
+            f"Checkpoints: may {'read' if not why else 'not read'}, may {'reset' if not no_reset else 'not reset'}."
+        ],
     )

@@ -29,4 +29,6 @@ def make_lag(number: int, since: datetime | None, *, beyond: int, knows_types: b
         return Lag(number, Bound.EXACT, since)
     if number:
         return Lag(number, Bound.AT_LEAST, since, f"Only the next {WINDOW:,} events were looked at.")
-    return Lag(None, note=f"None of the next {WINDOW:,} events is of its types; those after them were not looked at.")
+    return Lag(
+        None, note=f"None of the next {WINDOW:,} events is of its types; those after them were not looked at."
+    )

@@ -7,7 +7,9 @@ COUNT_SESSIONS = """
 SELECT application_name, count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = ANY(%(names)s) GROUP BY application_name
 """
-UNSEEN = Evidence(None, "Whether its worker runs cannot be seen: give its sessions a name, and redrive.toml that name.")
+UNSEEN = Evidence(
+    None, "Whether its worker runs cannot be seen: give its sessions a name, and redrive.toml that name."
+)
 
 
 def look_for_workers(cursor: Cursor, workers: set[str]) -> dict[str, Evidence]:
@@ -16,7 +18,7 @@ def look_for_workers(cursor: Cursor, workers: set[str]) -> dict[str, Evidence]:
     if not named:
         return {"": UNSEEN}
     cursor.execute(COUNT_SESSIONS, {"names": named})
-    counts = dict(cursor.fetchall())
+    counts: dict[str, int] = dict(cursor.fetchall())
     return {"": UNSEEN} | {worker: describe(worker, counts.get(worker, 0)) for worker in named}
 
 

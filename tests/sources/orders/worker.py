@@ -4,7 +4,12 @@ import asyncio
 import signal
 import sys
 
-from eventsource import InMemoryEventBus, PostgreSQLEventStore, PostgreSQLOutboxRepository, SQLCheckpointRepository
+from eventsource import (
+    InMemoryEventBus,
+    PostgreSQLEventStore,
+    PostgreSQLOutboxRepository,
+    SQLCheckpointRepository,
+)
 from eventsource.application.subscriptions import SubscriptionManager
 from eventsource.domain.event_registry import get_event_class
 from shop import PROJECTIONS, connect, make_projection
