@@ -1,8 +1,6 @@
 """A real eventsource-py application, run by its own interpreter on its own Postgres; see orders/."""
 
 import json
-import shutil
-import signal
 import subprocess
 import urllib.request
 from collections.abc import Iterator
@@ -17,43 +15,49 @@ from bench.peer import EVENTSOURCE, get_python
 from tests.processes import OwnPostgres, find_port
 from tests.wait import until
 
-HERE = Path(__file__).parent / "orders"
+SCRIPT = Path(__file__).parent / "orders" / "application.py"
+# What its worker calls its sessions.
+WORKER = "orders-worker"
 
 
 class Orders:
-    """Its web side runs as long as this; its worker as often as `working` is entered."""
+    """Takes orders and replays as long as this lives; its worker runs inside `working` only."""
 
     def __init__(self, directory: Path) -> None:
-        self.python = get_python(EVENTSOURCE)
-        self.log = directory / "orders.log"
-        self.postgres = OwnPostgres(directory / "orders")
+        python = get_python(EVENTSOURCE)
+        self.postgres = OwnPostgres(directory)
         self.dsn = self.postgres.url
         self.url = f"http://127.0.0.1:{(port := find_port())}"
-        self.web = self._start("web.py", str(port))
+        address = self.dsn.replace("postgresql://", "postgresql+asyncpg://")
+        log = directory / "orders.log"
+        with log.open("w") as output:
+            self.process = subprocess.Popen(
+                [str(python), str(SCRIPT), address, str(port)],
+                stdout=subprocess.PIPE,
+                stderr=output,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        with self.process.stdout as said:
+            assert said.readline() == "ready\n", log.read_text()
 
     def close(self) -> None:
-        self.web.kill()
-        self.web.wait()
+        self.process.kill()
+        self.process.wait()
         self.postgres.close()
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Its worker, ready when this is entered, stopped in good order when it is left."""
-        worker = self._start("worker.py")
+        """Its worker, caught up when this is entered, stopped in good order when it is left."""
+        self._post("/worker", run=True)
         try:
             yield
-            worker.send_signal(signal.SIGTERM)
-            assert worker.wait(timeout=30) == 0, self.log.read_text()
         finally:
-            worker.kill()
-            worker.wait()
+            self._post("/worker", run=False)
 
     def order(self, *, total: float = 5, currency: str = "EUR", carrier: str = "DHL") -> str:
         """Place, pay and ship an order: three events; gives its id."""
-        body = json.dumps({"total": total, "currency": currency, "carrier": carrier}).encode()
-        request = urllib.request.Request(f"{self.url}/orders", body, method="POST")  # noqa: S310
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-            return str(answer.read().decode())
+        return self._post("/orders", total=total, currency=currency, carrier=carrier)
 
     def query(self, statement: str, *values: Any) -> list[dict[str, Any]]:
         """Ask its database, or change something there."""
@@ -69,19 +73,10 @@ class Orders:
         """Until its worker has handed out everything."""
         until(lambda: not self.query("SELECT 1 FROM event_outbox WHERE status = 'pending' LIMIT 1"))
 
-    def _start(self, script: str, *arguments: str) -> "subprocess.Popen[str]":
-        url = self.dsn.replace("postgresql://", "postgresql+asyncpg://")
-        with self.log.open("a") as log:
-            process = subprocess.Popen(
-                [str(self.python), str(HERE / script), url, *arguments],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        assert process.stdout is not None
-        said = process.stdout.readline().strip()
-        assert said == "ready", said + self.log.read_text()
-        return process
+    def _post(self, path: str, **fields: Any) -> str:
+        request = urllib.request.Request(f"{self.url}{path}", json.dumps(fields).encode(), method="POST")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return str(answer.read().decode())
 
 
 @contextmanager
@@ -91,4 +86,3 @@ def running_orders(directory: Path) -> Iterator[Orders]:
         yield orders
     finally:
         orders.close()
-        shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,49 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from projections.foreign.record import read_checkpoints
+from projections.models import ForeignProjection
+from sources.api import find_source
+from tests.sources.eventsource_py.application import WORKER, Orders, running_orders
+
+TYPES = {
+    "OrderSummaryProjection": ["OrderPlaced", "OrderPaid"],
+    "LedgerProjection": ["OrderShipped"],
+    "SeenProjection": ["OrderPlaced", "OrderPaid", "OrderShipped"],
+}
+
+
+@pytest.fixture(scope="session")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orders]:
+    with running_orders(tmp_path_factory.mktemp("orders")) as orders:
+        yield orders
+
+
+@pytest.fixture
+def orders(application: Orders, transactional_db: None, settings: Any) -> Orders:
+    """The application as redrive.toml would name it, with what it kept from earlier tests."""
+    settings.SOURCES = {"orders": {"kind": "eventsource-py", "dsn": application.dsn, "worker": WORKER}}
+    settings.TARGETS = {
+        "orders-api": {"kind": "http", "url": f"{application.url}/replay", "timeout_seconds": 1}
+    }
+    settings.CONSUMERS = {
+        f"orders/{name}": {"target": "orders-api", "event_types": types} for name, types in TYPES.items()
+    }
+    return application
+
+
+@pytest.fixture
+def look() -> Callable[..., ForeignProjection]:
+    """Read the checkpoints as the sync does; gives one of them."""
+
+    def look(name: str = "SeenProjection") -> ForeignProjection:
+        source = find_source("orders")
+        assert source is not None
+        with source.visit() as visit:
+            assert visit.checkpoints is not None
+            read_checkpoints("orders", visit.checkpoints)
+        return ForeignProjection.objects.get(source="orders", name=name)
+
+    return look
