@@ -18,6 +18,7 @@ NAME = re.compile(r"^[a-z0-9][a-z0-9._-]{0,62}$")
 TAKEN_NAMES = {"sources": {"native"}, "targets": {"handler", "source"}}
 TABLES = ("sources", "targets", "consumers")
 CONSUMER_KEYS = ("target", "criticality", "sequence", "event_types", "worker")
+SYNC_SECONDS = 2.0
 # A ledger must not lose an event silently: closing its letters takes a reason.
 CRITICALITIES = ("normal", "ledger")
 # Never written down in a file that is read, copied and committed.
@@ -120,6 +121,12 @@ def check_consumer(where: str, name: str, values: Table, config: Config) -> None
         raise ImproperlyConfigured(
             f"{where} sequence is {values['sequence']!r}; write a path like $.aggregate_id."
         )
+
+
+def every_seconds(values: Table) -> float:
+    """How often a source is looked at; whether the number makes sense is for its kind to say."""
+    seconds = values.get("every_seconds", SYNC_SECONDS)
+    return float(seconds) if isinstance(seconds, int | float) else SYNC_SECONDS
 
 
 def refuse_unknown(values: Mapping[str, Any], allowed: Collection[str], where: str) -> None:

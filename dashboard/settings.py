@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config import Config, read_config
+from dashboard.config import Config, every_seconds, read_config
 from dashboard.embedded.addresses import database_url, redis_url
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
@@ -151,6 +151,13 @@ STORAGES = {"staticfiles": {"BACKEND": "dashboard.static.VersionedStaticFiles"}}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000
 
+# What is connected: redrive.toml, if there is one; see docs/sources.md and docs/replay.md -----------------
+
+CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(BASE_DIR / "redrive.toml"))).absolute()
+CONFIG = read_config(CONFIG_PATH, env) if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists() else Config()
+# Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
+SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
+
 # Long work -----------------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = kombu_url(REDIS_URL)
@@ -160,7 +167,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 10, "socket_connect_timeout
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 # Housekeeping has a queue and a worker of its own: a long run must not keep lost work from being found.
-CELERY_TASK_ROUTES = {"dashboard.tasks.run_lane": {"queue": "runs"}, "*": {"queue": "housekeeping"}}
+# So have the sources: one that hangs must not keep anything else waiting.
+CELERY_TASK_ROUTES = {
+    "dashboard.tasks.run_lane": {"queue": "runs"},
+    "sources.tasks.sync": {"queue": "sources"},
+    "*": {"queue": "housekeeping"},
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BEAT_SCHEDULER = "dashboard.workers.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
@@ -178,18 +190,22 @@ CELERY_BEAT_SCHEDULE = {
         "dlq.tasks.compact": 5.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,
+        "sources.tasks.prune": 300.0,
     }.items()
+}
+# A look at each source, as often as its table says; what makes no sense there is refused when Django starts.
+CELERY_BEAT_SCHEDULE |= {
+    f"sync {name}": {
+        "task": "sources.tasks.sync",
+        "args": [name],
+        "schedule": every_seconds(values),
+        "options": {"expires": every_seconds(values)},
+    }
+    for name, values in SOURCES.items()
 }
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
 RUN_LEASE_SECONDS = env.number("REDRIVE_RUN_LEASE_SECONDS", 30, least=1, most=3600)
-
-# What is connected: redrive.toml, if there is one; see docs/sources.md and docs/replay.md -----------------
-
-CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(BASE_DIR / "redrive.toml"))).absolute()
-CONFIG = read_config(CONFIG_PATH, env) if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists() else Config()
-# Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
-SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
 
 # Breakers ------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """What other sections and user code may import from the dead letters, and nothing else."""
 
+from dlq.at_source import Closing, Standing, close_at_source, find_letters, reopen_letters
 from dlq.classification.error import classify_error
 from dlq.models.override import Override
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
@@ -16,14 +17,18 @@ from dlq.sequences import (
 
 __all__ = [
     "BlockingLetter",
+    "Closing",
     "Failure",
     "Override",
     "Parked",
     "RecentLetter",
+    "Standing",
     "classify_error",
+    "close_at_source",
     "close_rebuilt",
     "count_open",
     "count_overrides",
+    "find_letters",
     "find_overrides",
     "find_statuses",
     "list_blocking",
@@ -33,5 +38,6 @@ __all__ = [
     "record_failure",
     "record_failures",
     "remove_override",
+    "reopen_letters",
     "set_override",
 ]

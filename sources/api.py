@@ -10,6 +10,7 @@ from sources.base import (
     SourceError,
     Unaccounted,
 )
+from sources.inspection import find_why_not
 from sources.registry import find_source
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "SourceError",
     "Unaccounted",
     "find_source",
+    "find_why_not",
 ]

@@ -62,6 +62,8 @@ class ForeignState:
     status: str
     failed_at: datetime
     attempts: int
+    # Who closed it, as the source says; it may be left over from an earlier time, so it counts only for a closed row.
+    closed_by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

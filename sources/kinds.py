@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+from dashboard.config import SYNC_SECONDS
 from sources import registry
 from sources.base import Source
 from sources.checkpoints.eventcore import EventcoreCheckpoints
@@ -12,7 +13,6 @@ from sources.sql.mapping import KEYS, Mapping, make_mapping
 from sources.sql.presets import EVENTSOURCE_PY, PLATFORM_SERVICES
 from sources.sql.source import MakeCheckpoints, SqlSource
 
-EVERY_SECONDS = 2.0
 TIMEOUT_SECONDS = 5.0
 # What all kinds have.
 COMMON = frozenset({"dsn", "every_seconds", "timeout_seconds"})
@@ -41,7 +41,7 @@ def make_sql_source(kind: str, name: str, mapping: Mapping | None, values: dict[
         name,
         kind,
         dsn,
-        read_seconds(where, "every_seconds", values, EVERY_SECONDS, most=3600),
+        read_seconds(where, "every_seconds", values, SYNC_SECONDS, most=3600),
         read_seconds(where, "timeout_seconds", values, TIMEOUT_SECONDS, most=30),
         mapping=mapping,
         make_checkpoints=CHECKPOINTS.get(kind),

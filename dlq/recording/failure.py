@@ -40,6 +40,8 @@ class Failure(Event):
     stacktrace: str = ""
     # None: now.
     failed_at: datetime | None = None
+    # When it failed for the first time, if the reporter knows; None: then.
+    first_failed_at: datetime | None = None
     # How often it was tried so far, if the reporter counts.
     attempts: int = 1
     # What the reporter takes it for; the operator's rules may know better.

@@ -92,6 +92,7 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
     facts = Facts(letter["consumer"], letter["event_type"], error_type, masked, group.normal_message)
     verdict = classifier.classify(facts, failure.category.lower())
     failed_at = clean_time(failure.failed_at)
+    first_failed_at = min(clean_time(failure.first_failed_at or failed_at), failed_at)
     letter |= describe_verdict(verdict) | {
         "status": "failed",
         "is_regression": failure.is_regression,
@@ -99,7 +100,7 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
         "summary": masked.strip().partition("\n")[0][:SUMMARY_LENGTH],
         "mask_key": masking.key,
         "attempts": max(1, min(failure.attempts, MOST_ATTEMPTS)),
-        "first_failed_at": failed_at,
+        "first_failed_at": first_failed_at,
         "last_failed_at": failed_at,
         "error_message": message,
         "masked_message": None if masked == message else masked,

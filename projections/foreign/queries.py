@@ -17,6 +17,7 @@ from projections.lag import TREND_WINDOW, Lag, Sample
 from projections.models import ForeignProjection, ForeignSample
 from projections.models.foreign import STALE_AFTER
 from projections.reasons import Reason
+from sources.api import find_why_not
 
 State = ForeignProjection.State
 HISTORY_SIZE = 20
@@ -113,6 +114,8 @@ def find_refusal(row: ForeignProjection) -> str:
         return "There is no checkpoint to reset."
     if row.is_stale:
         return f"No reset: {row.source} does not answer."
+    if why_not := find_why_not(row.source, "resets_checkpoints"):
+        return f"No reset: {why_not}"
     if row.state == State.RUNNING or (row.state == State.STALLED and row.is_worker_seen):
         return (
             "No reset while its worker runs: it would write its checkpoint anew at the head. Stop it first."

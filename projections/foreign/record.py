@@ -1,7 +1,8 @@
 """Keeping what a source's checkpoints say; pages read it here and never ask the source."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils import timezone
 
@@ -32,23 +33,42 @@ COLUMNS = [
 ]
 
 
-def read_checkpoints(source: str, checkpoints: Checkpoints) -> None:
-    """Read all checkpoints of a source and keep them; raises SourceError."""
-    found = {one.consumer: one for one in checkpoints.list_checkpoints()}
+@dataclass(frozen=True)
+class Look:
+    """A checkpoint as it was found, and lost events if it was time to look for them."""
+
+    found: ForeignCheckpoint
+    losses: dict[str, Any] | None
+
+
+def look_at_checkpoints(source: str, checkpoints: Checkpoints) -> list[Look]:
+    """Ask the source, outside of any transaction of ours; raises SourceError."""
     now = timezone.now()
+    known = dict(ForeignProjection.objects.filter(source=source).values_list("name", "unaccounted"))
+    return [
+        Look(
+            found,
+            look_for_losses(checkpoints, found, now) if is_due(known.get(found.consumer), now) else None,
+        )
+        for found in checkpoints.list_checkpoints()
+    ]
+
+
+def keep_checkpoints(source: str, looks: list[Look]) -> None:
+    now = timezone.now()
+    found = {look.found.consumer: look for look in looks}
     rows = {row.name: row for row in ForeignProjection.objects.filter(source=source)}
-    for one in found.values():
-        row = rows.setdefault(one.consumer, ForeignProjection(source=source, name=one.consumer))
-        update(row, one, now)
-        if is_due(row, now):
-            row.unaccounted = look_for_losses(checkpoints, one, now)
+    for name, look in found.items():
+        row = rows.setdefault(name, ForeignProjection(source=source, name=name))
+        update(row, look.found, now)
+        row.unaccounted = row.unaccounted if look.losses is None else look.losses
     for name in rows.keys() - found.keys():
         update_missing(rows[name], now)
     ForeignProjection.objects.bulk_create(
         rows.values(), update_conflicts=True, unique_fields=["source", "name"], update_fields=COLUMNS
     )
-    for row in rows.values():
-        watch_reset(row, found.get(row.name))
+    for name, look in found.items():
+        watch_reset(rows[name], look.found)
 
 
 def update(row: ForeignProjection, found: ForeignCheckpoint, now: datetime) -> None:
@@ -80,7 +100,7 @@ def update_missing(row: ForeignProjection, now: datetime) -> None:
     )
 
 
-def watch_reset(row: ForeignProjection, found: ForeignCheckpoint | None) -> None:
+def watch_reset(row: ForeignProjection, found: ForeignCheckpoint) -> None:
     """By itself, and only the reset that was looked at: another may have begun meanwhile."""
     known = follow(row.reset, found)
     if known != row.reset:
@@ -94,17 +114,17 @@ def set_state(row: ForeignProjection, state: State, evidence: str, now: datetime
     row.evidence = evidence
 
 
-def is_due(row: ForeignProjection, now: datetime) -> bool:
-    looked_at = row.unaccounted.get("looked_at")
+def is_due(losses: dict[str, Any] | None, now: datetime) -> bool:
+    looked_at = (losses or {}).get("looked_at")
     return not looked_at or now - datetime.fromisoformat(looked_at) > LOOK_FOR_LOSSES_EVERY
 
 
-def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint, now: datetime) -> dict[str, object]:
+def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint, now: datetime) -> dict[str, Any]:
     """One that takes too long must not keep the others from being read."""
     try:
         losses = checkpoints.find_unaccounted(found)
     except SourceError as error:
-        losses = Unaccounted(None, f"It could not be looked for lost events: {error}")
+        losses = Unaccounted(None, f"Lost events could not be looked for. {error}")
     return asdict(losses) | {"looked_at": now.isoformat()}
 
 

@@ -25,12 +25,12 @@ def start_watch(row: ForeignProjection, *, run_id: int, was_stopped: bool) -> di
     }
 
 
-def follow(reset: dict[str, Any], found: ForeignCheckpoint | None) -> dict[str, Any]:
+def follow(reset: dict[str, Any], found: ForeignCheckpoint) -> dict[str, Any]:
     """The reset with what is known of it now; it changes no more once its worker has come back.
 
     A look that began before the reset may still tell of the checkpoint as it was.
     """
-    if reset.get("verdict") != WAITING or found is None or found.stamp == reset["stamp"]:
+    if reset.get("verdict") != WAITING or found.stamp == reset["stamp"]:
         return reset
     if reset["position"] is None or found.position is None:
         is_back, place = found.at >= reset["from"], found.at

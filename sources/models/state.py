@@ -24,6 +24,8 @@ class SourceState(models.Model):
     error = models.TextField(blank=True)
     failing_since = models.DateTimeField(null=True, blank=True)
     is_permanent = models.BooleanField(default=False)
+    # Looks in a row that failed; each is waited for longer.
+    error_count = models.IntegerField(default=0)
 
     # As the last inspection found it (`sources.inspection`); empty: there was none yet.
     inspection = models.JSONField(default=dict)

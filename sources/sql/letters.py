@@ -8,7 +8,7 @@ from sources.base import Change, ForeignLetter, ForeignState, Found, Words
 from sources.connect import Connection, reading, writing
 from sources.sql import inspect
 from sources.sql.mapping import Mapping
-from sources.sql.rows import list_values, make_letter, make_state
+from sources.sql.rows import STATE_LENGTH, list_values, make_letter, make_state
 
 # What looks at all open rows at once may take so many times longer: it happens once, at the first import.
 PATIENCE = 12
@@ -83,7 +83,9 @@ class SqlLetters:
 
     def find_states(self, keys: list[str]) -> dict[str, ForeignState]:
         rows = self._fetch(
-            STATES, state=self._columns(list_values(self.mapping)[:4]), params={"keys": array(keys)}
+            STATES,
+            state=self._columns(list_values(self.mapping)[:STATE_LENGTH]),
+            params={"keys": array(keys)},
         )
         return {row[0]: make_state(row) for row in rows}
 

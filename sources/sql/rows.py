@@ -11,6 +11,8 @@ from sources.sql.mapping import VALUES, Mapping
 from sources.tracebacks import find_error_type
 
 UNKNOWN_CONSUMER = "unknown"
+# So many of the values are the state.
+STATE_LENGTH = 5
 
 
 def list_values(mapping: Mapping) -> list[tuple[str, Composable]]:
@@ -20,6 +22,7 @@ def list_values(mapping: Mapping) -> list[tuple[str, Composable]]:
         ("status", as_text(mapping.status) if mapping.status else SQL("''")),
         ("failed_at", Identifier(mapping.failed_at)),
         ("attempts", Identifier(mapping.attempts) if mapping.attempts else SQL("1")),
+        ("closed_by", as_text(mapping.closed_by) if mapping.closed_by else SQL("''")),
         ("payload", Identifier(mapping.payload)),
         ("first_failed_at", Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL")),
     ]
@@ -36,13 +39,13 @@ def as_text(column: str) -> Composable:
 
 
 def make_state(row: tuple[Any, ...]) -> ForeignState:
-    key, status, failed_at, attempts = row[:4]
-    return ForeignState(key, status or "", as_time(failed_at), int(attempts or 1))
+    key, status, failed_at, attempts, closed_by = row[:STATE_LENGTH]
+    return ForeignState(key, status or "", as_time(failed_at), int(attempts or 1), closed_by or "")
 
 
 def make_letter(mapping: Mapping, row: tuple[Any, ...]) -> ForeignLetter:
-    state, payload, first_failed_at = make_state(row), row[4], row[5]
-    values: dict[str, str] = dict(zip(list_columns(mapping), row[6:], strict=True))
+    state, payload, first_failed_at = make_state(row), *row[STATE_LENGTH : STATE_LENGTH + 2]
+    values: dict[str, str] = dict(zip(list_columns(mapping), row[STATE_LENGTH + 2 :], strict=True))
     document = parse(payload)
     for name in VALUES:
         path = getattr(mapping, name)

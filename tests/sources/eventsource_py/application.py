@@ -1,10 +1,10 @@
 """A real eventsource-py application, run by its own interpreter on its own Postgres; see orders/."""
 
+import http.client
 import json
 import subprocess
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,13 @@ class Orders:
         python = get_python(EVENTSOURCE)
         self.postgres = OwnPostgres(directory)
         self.dsn = self.postgres.url
-        self.url = f"http://127.0.0.1:{(port := find_port())}"
-        address = self.dsn.replace("postgresql://", "postgresql+asyncpg://")
+        port = find_port()
+        self.address = f"127.0.0.1:{port}"
+        database = self.dsn.replace("postgresql://", "postgresql+asyncpg://")
         log = directory / "orders.log"
         with log.open("w") as output:
             self.process = subprocess.Popen(
-                [str(python), str(SCRIPT), address, str(port)],
+                [str(python), str(SCRIPT), database, str(port)],
                 stdout=subprocess.PIPE,
                 stderr=output,
                 text=True,
@@ -74,9 +75,13 @@ class Orders:
         until(lambda: not self.query("SELECT 1 FROM event_outbox WHERE status = 'pending' LIMIT 1"))
 
     def _post(self, path: str, **fields: Any) -> str:
-        request = urllib.request.Request(f"{self.url}{path}", json.dumps(fields).encode(), method="POST")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return str(answer.read().decode())
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        with closing(connection):
+            connection.request("POST", path, json.dumps(fields))
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        assert answer.status == 200, text
+        return text
 
 
 @contextmanager

@@ -3,9 +3,8 @@ from typing import Any
 
 import pytest
 
-from projections.foreign.record import read_checkpoints
 from projections.models import ForeignProjection
-from sources.api import find_source
+from sources.models import SourceState
 from tests.sources.eventsource_py.application import WORKER, Orders, running_orders
 
 TYPES = {
@@ -26,7 +25,7 @@ def orders(application: Orders, transactional_db: None, settings: Any) -> Orders
     """The application as redrive.toml would name it, with what it kept from earlier tests."""
     settings.SOURCES = {"orders": {"kind": "eventsource-py", "dsn": application.dsn, "worker": WORKER}}
     settings.TARGETS = {
-        "orders-api": {"kind": "http", "url": f"{application.url}/replay", "timeout_seconds": 1}
+        "orders-api": {"kind": "http", "url": f"http://{application.address}/replay", "timeout_seconds": 1}
     }
     settings.CONSUMERS = {
         f"orders/{name}": {"target": "orders-api", "event_types": types} for name, types in TYPES.items()
@@ -35,15 +34,15 @@ def orders(application: Orders, transactional_db: None, settings: Any) -> Orders
 
 
 @pytest.fixture
-def look() -> Callable[..., ForeignProjection]:
-    """Read the checkpoints as the sync does; gives one of them."""
+def look(sync: Callable[..., SourceState]) -> Callable[..., ForeignProjection]:
+    """Look at the source, at its checkpoints too although it may be soon; gives one of them."""
 
     def look(name: str = "SeenProjection") -> ForeignProjection:
-        source = find_source("orders")
-        assert source is not None
-        with source.visit() as visit:
-            assert visit.checkpoints is not None
-            read_checkpoints("orders", visit.checkpoints)
+        for state in SourceState.objects.filter(name="orders"):
+            state.cursor.pop("checkpoints_at", None)
+            state.save()
+        state = sync()
+        assert not state.error
         return ForeignProjection.objects.get(source="orders", name=name)
 
     return look
