@@ -74,14 +74,20 @@ class Orders:
         """Until its worker has handed out everything."""
         until(lambda: not self.query("SELECT 1 FROM event_outbox WHERE status = 'pending' LIMIT 1"))
 
+    def replay(self, projection: str, event: dict[str, Any]) -> int:
+        """Hand it an event again, as anybody may; gives the status of its answer."""
+        return self._send("/replay", event, {"Redrive-Consumer": projection})[0]
+
     def _post(self, path: str, **fields: Any) -> str:
-        connection = http.client.HTTPConnection(self.address, timeout=60)
-        with closing(connection):
-            connection.request("POST", path, json.dumps(fields))
-            answer = connection.getresponse()
-            text = answer.read().decode()
-        assert answer.status == 200, text
+        status, text = self._send(path, fields, {})
+        assert status == 200, text
         return text
+
+    def _send(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[int, str]:
+        with closing(http.client.HTTPConnection(self.address, timeout=60)) as connection:
+            connection.request("POST", path, json.dumps(body), headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
 
 
 @contextmanager
