@@ -23,6 +23,8 @@ from sources.connect import Connection, Cursor, reading, writing
 MOST_CHECKPOINTS = 500
 # Where it cannot be seen that a worker is stopped, only a checkpoint that rests for so long may be taken back.
 QUIET_SECONDS = 60
+# What their column holds at most; a token may say anything.
+MOST_POSITIONS = 1 << 63
 
 LIST_CHECKPOINTS = """
 SELECT c.projection_name, coalesce(c.last_event_id::text, ''), coalesce(c.last_event_type, ''), c.updated_at,
@@ -172,4 +174,4 @@ def read_token(token: str) -> int | None:
         [position] = json.loads(token)["k"]
     except (ValueError, TypeError, KeyError):
         return None
-    return position if isinstance(position, int) else None
+    return position if type(position) is int and 0 <= position < MOST_POSITIONS else None

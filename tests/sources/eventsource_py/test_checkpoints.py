@@ -104,6 +104,22 @@ def test_the_pages_say_it(orders: Orders, look: Look, viewer: Client) -> None:
     assert "orders/SeenProjection is stopped" in html
 
 
+def test_a_role_that_may_only_read_sees_everything_and_is_offered_no_reset(
+    orders: Orders, look: Look, admin: Client, settings: Any
+) -> None:
+    orders.query("CREATE ROLE reader LOGIN")
+    orders.query("GRANT SELECT ON projection_checkpoints, events, dead_letter_queue TO reader")
+    dsn = orders.dsn.replace("redrive@", "reader@")
+    settings.SOURCES = {"orders": settings.SOURCES["orders"] | {"dsn": dsn}}
+    with orders.working():
+        orders.order()
+        orders.wait_until_idle()
+        row = look()
+        assert (row.state, row.lag) == ("running", 0)
+    html = admin.get(reverse("projections:foreign", args=[look().pk])).content.decode()
+    assert "No reset: The role may delete nothing in projection_checkpoints." in html
+
+
 def make_old(orders: Orders) -> None:
     """As if all checkpoints had rested for two minutes."""
     orders.query("ALTER TABLE projection_checkpoints DISABLE TRIGGER USER")
