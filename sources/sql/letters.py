@@ -22,8 +22,9 @@ WHERE relid = to_regclass(%(table)s) AND current_setting('track_counts')::bool
 """
 STATES = SQL("SELECT {state} FROM {table} WHERE {key} = ANY(%(keys)s)")
 READ = SQL("SELECT {columns} FROM {table} WHERE {key} = ANY(%(keys)s)")
-NEWEST = SQL("SELECT {key}::text FROM {table} ORDER BY {key} DESC LIMIT 1")
-OPEN_ROWS = SQL("SELECT {columns} FROM {table} WHERE {range} ORDER BY {key} LIMIT %(limit)s")
+# With the table's name before the key: without it, the text that is selected would be sorted by.
+NEWEST = SQL("SELECT {key}::text FROM {table} AS t ORDER BY t.{key} DESC LIMIT 1")
+OPEN_ROWS = SQL("SELECT {columns} FROM {table} AS t WHERE {range} ORDER BY t.{key} LIMIT %(limit)s")
 SPLIT = SQL("""
 SELECT count(*), (percentile_disc(%(shares)s::float[]) WITHIN GROUP (ORDER BY {key}))::text[]
 FROM {table} WHERE {open}
@@ -68,7 +69,7 @@ class SqlLetters:
     def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
         rows = self._fetch(
             OPEN_ROWS,
-            columns=self._columns(list_values(self.mapping)),
+            columns=SQL(", ").join(list_values(self.mapping)),
             range=self._range(after, until),
             params={"after": after, "until": until, "limit": limit},
         )
@@ -84,14 +85,14 @@ class SqlLetters:
     def find_states(self, keys: list[str]) -> dict[str, ForeignState]:
         rows = self._fetch(
             STATES,
-            state=self._columns(list_values(self.mapping)[:STATE_LENGTH]),
+            state=SQL(", ").join(list_values(self.mapping)[:STATE_LENGTH]),
             params={"keys": array(keys)},
         )
         return {row[0]: make_state(row) for row in rows}
 
     def read(self, keys: list[str]) -> list[ForeignLetter]:
         rows = self._fetch(
-            READ, columns=self._columns(list_values(self.mapping)), params={"keys": array(keys)}
+            READ, columns=SQL(", ").join(list_values(self.mapping)), params={"keys": array(keys)}
         )
         return [make_letter(self.mapping, row) for row in rows]
 
@@ -136,9 +137,6 @@ class SqlLetters:
             if column and word != self.words.retry:
                 sets.append(SQL("{} = v.{}").format(Identifier(column), Identifier(value)))
         return SQL(", ").join(sets)
-
-    def _columns(self, values: list[tuple[str, Composable]]) -> Composed:
-        return SQL(", ").join(SQL("{} AS {}").format(value, Identifier(name)) for name, value in values)
 
     def _open(self) -> Composable:
         if not self.mapping.status:

@@ -15,18 +15,18 @@ UNKNOWN_CONSUMER = "unknown"
 STATE_LENGTH = 5
 
 
-def list_values(mapping: Mapping) -> list[tuple[str, Composable]]:
+def list_values(mapping: Mapping) -> list[Composable]:
     """What to select, in this order: the state first, then the rest."""
-    values: list[tuple[str, Composable]] = [
-        ("key", as_text(mapping.key)),
-        ("status", as_text(mapping.status) if mapping.status else SQL("''")),
-        ("failed_at", Identifier(mapping.failed_at)),
-        ("attempts", Identifier(mapping.attempts) if mapping.attempts else SQL("1")),
-        ("closed_by", as_text(mapping.closed_by) if mapping.closed_by else SQL("''")),
-        ("payload", Identifier(mapping.payload)),
-        ("first_failed_at", Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL")),
+    return [
+        as_text(mapping.key),
+        as_text(mapping.status) if mapping.status else SQL("''"),
+        Identifier(mapping.failed_at),
+        Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
+        as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
+        Identifier(mapping.payload),
+        Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL"),
+        *(as_text(getattr(mapping, name)) for name in list_columns(mapping)),
     ]
-    return values + [(name, as_text(getattr(mapping, name))) for name in list_columns(mapping)]
 
 
 def list_columns(mapping: Mapping) -> list[str]:
