@@ -2,10 +2,12 @@
 
 from dlq.at_source import Closing, Standing, close_at_source, find_letters, reopen_letters
 from dlq.classification.error import classify_error
+from dlq.cleaning import JsonText
 from dlq.models.override import Override
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
+from dlq.replay.following import settle_sent
 from dlq.sequences import (
     BlockingLetter,
     close_rebuilt,
@@ -19,6 +21,7 @@ __all__ = [
     "BlockingLetter",
     "Closing",
     "Failure",
+    "JsonText",
     "Override",
     "Parked",
     "RecentLetter",
@@ -40,4 +43,5 @@ __all__ = [
     "remove_override",
     "reopen_letters",
     "set_override",
+    "settle_sent",
 ]

@@ -3,25 +3,24 @@
 from sources.base import (
     Bound,
     Checkpoints,
-    Evidence,
     ForeignCheckpoint,
     ResetRefusedError,
-    Source,
     SourceError,
     Unaccounted,
 )
-from sources.inspection import find_why_not
+from sources.inspection import why_not
 from sources.registry import find_source
+from sources.retrying import ask_to_retry, why_no_retry
 
 __all__ = [
     "Bound",
     "Checkpoints",
-    "Evidence",
     "ForeignCheckpoint",
     "ResetRefusedError",
-    "Source",
     "SourceError",
     "Unaccounted",
+    "ask_to_retry",
     "find_source",
-    "find_why_not",
+    "why_no_retry",
+    "why_not",
 ]

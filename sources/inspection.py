@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from dashboard.memo import Memo
 from sources.base import Capabilities, Inspection
 from sources.models import SourceState
 
@@ -27,7 +28,15 @@ def as_dict(inspection: Inspection) -> dict[str, Any]:
     return asdict(Kept(why_not, inspection.recognised, inspection.role))
 
 
-def find_why_not(source: str, ability: str) -> str:
-    """Why a source does not offer this, as its last inspection found; empty: it does."""
-    kept = Kept.of(SourceState.objects.filter(name=source).values_list("inspection", flat=True).first() or {})
-    return kept.why_not[ability] if kept else f"{source} has not been looked at yet."
+def why_not(source: str, capability: str) -> str:
+    """Why this cannot be done with a source, as last seen; empty: it can."""
+    return find_kept().get(source, {}).get(capability, "")
+
+
+def read_kept() -> dict[str, dict[str, str]]:
+    rows = SourceState.objects.exclude(inspection={}).values_list("name", "inspection")
+    return {name: inspection["why_not"] for name, inspection in rows}
+
+
+# Every page that shows letters asks.
+find_kept = Memo(read_kept, seconds=2)

@@ -12,11 +12,14 @@ from dlq.models.words import Category
 class Delivery:
     """A letter on its way: the event as it came, or as somebody replaced it."""
 
+    letter_id: int
     source: str
     consumer: str
     event_id: str
     event_type: str
     sequence_key: str
+    # Whether somebody replaced the event.
+    is_replaced: bool
     # The bytes as they came where there are any, else the payload as JSON.
     body: bytes
     headers: Mapping[str, str]

@@ -17,10 +17,11 @@ from projections.lag import TREND_WINDOW, Lag, Sample
 from projections.models import ForeignProjection, ForeignSample
 from projections.models.foreign import STALE_AFTER
 from projections.reasons import Reason
-from sources.api import find_why_not
+from sources.api import why_not
 
 State = ForeignProjection.State
 HISTORY_SIZE = 20
+MOST_TROUBLED = 50
 SEVERITY = {"bad": 0, "warn": 1, "info": 2, "mute": 3, "good": 4}
 
 
@@ -114,8 +115,8 @@ def find_refusal(row: ForeignProjection) -> str:
         return "There is no checkpoint to reset."
     if row.is_stale:
         return f"No reset: {row.source} does not answer."
-    if why_not := find_why_not(row.source, "resets_checkpoints"):
-        return f"No reset: {why_not}"
+    if missing := why_not(row.source, "resets_checkpoints"):
+        return f"No reset: {missing}"
     if row.state == State.RUNNING or (row.state == State.STALLED and row.is_worker_seen):
         return (
             "No reset while its worker runs: it would write its checkpoint anew at the head. Stop it first."
@@ -130,16 +131,33 @@ def list_history(row: ForeignProjection) -> list[AuditEntry]:
 
 def find_troubled() -> Iterator[Need]:
     """Foreign projections that wait for a person; one small query, since every page asks."""
-    troubled = Q(state=State.STALLED) | (Q(state=State.STOPPED) & ~Q(lag=0))
-    lost, undone = Q(unaccounted__number__gt=0), Q(reset__verdict=UNDONE)
+    idle = Q(state=State.STALLED) | (Q(state=State.STOPPED) & ~Q(lag=0))
     fresh = Q(read_at__gt=timezone.now() - STALE_AFTER)
-    rows = ForeignProjection.objects.filter(troubled & fresh | lost | undone).order_by("source", "name")
-    for row in rows[:20]:
+    lost, undone = Q(unaccounted__number__gt=0), Q(reset__verdict=UNDONE)
+    rows = ForeignProjection.objects.filter((idle & fresh) | lost | undone).order_by("source", "name")
+    found = list(rows[:MOST_TROUBLED])
+    yield from find_idle([row for row in found if get_tone(row) == "bad" and not row.is_stale])
+    for row in found:
         url = reverse("projections:foreign", args=[row.pk])
-        if row.state in (State.STALLED, State.STOPPED) and row.lag != 0 and not row.is_stale:
-            yield Need(f"{row} is {row.get_state_display().lower()}", row.evidence, url, "See what waits")
         if row.reset.get("verdict") == UNDONE:
             yield Need(f"The reset of {row} seems undone", row.reset["sentence"], url, "See the checkpoint")
         if row.unaccounted.get("number"):
             headline = f"{row} may have lost {row.unaccounted['number']:,} event(s)"
             yield Need(headline, row.unaccounted["sentence"], url, "See which", "warn")
+
+
+def find_idle(rows: list[ForeignProjection]) -> Iterator[Need]:
+    """One worker often runs them all, so those of a source that are in the same state are one need."""
+    alike: dict[tuple[str, str], list[ForeignProjection]] = {}
+    for row in rows:
+        alike.setdefault((row.source, row.get_state_display().lower()), []).append(row)
+    for (source, word), some in alike.items():
+        url = reverse("projections:foreign", args=[some[0].pk])
+        if len(some) == 1:
+            yield Need(f"{some[0]} is {word}", some[0].evidence, url, "See what waits")
+        else:
+            names = ", ".join(row.name for row in some[:3]) + (" and others" if len(some) > 3 else "")
+            headline = f"{len(some)} projections of {source} are {word}"
+            yield Need(
+                headline, f"{names}. {some[0].evidence}", reverse("projections:projections"), "See them"
+            )

@@ -74,17 +74,15 @@ def reset(request: HttpRequest, foreign_id: int) -> HttpResponse:
 
 
 def describe_reset(row: ForeignProjection) -> list[str]:
-    at = (
-        f"{row.position:,} of {row.head:,}"
-        if row.position is not None and row.head is not None
-        else row.checkpoint
-    )
+    place, again = row.checkpoint, "every event from the first on"
+    if row.position is not None and row.head is not None:
+        place, again = f"{row.position:,} of {row.head:,}", f"all events from 1 to {row.head:,} and on"
     sentences = [
-        f"It is at {at}. Its checkpoint is deleted at {row.source}: when its worker starts again it handles every "
-        "event from the first on. Its read model is not emptied; do that yourself if its handlers count.",
-        "It is refused if its worker is seen or its checkpoint has moved since you opened this, and watched "
+        f"It is at {place}. Its checkpoint is deleted at {row.source}, so that its worker handles {again} when it is "
+        "started again. Its read model is not emptied: do that yourself, unless its handlers bear repetition.",
+        "This is refused if its worker is seen, or if its checkpoint has moved since you opened this. It is watched "
         "afterwards: a worker that was not stopped would write it anew at the head.",
     ]
     if row.worker_seen_at is None:
-        sentences.append(f"{row.evidence} Make sure that its worker is stopped.")
+        sentences.append("Its worker was never seen from here: make sure yourself that it is stopped.")
     return sentences

@@ -19,7 +19,8 @@ from tests.sources.foreign import foreign_database
 DDL = """
 CREATE TABLE eventcore_events (
   event_id UUID PRIMARY KEY, stream_id TEXT NOT NULL, stream_version BIGINT NOT NULL DEFAULT 0,
-  event_type TEXT NOT NULL, event_data JSONB NOT NULL, metadata JSONB NOT NULL DEFAULT '{}', created_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  event_type TEXT NOT NULL, event_data JSONB NOT NULL, metadata JSONB NOT NULL DEFAULT '{}',
+  created_at TIMESTAMPTZ NOT NULL DEFAULT now(),
   UNIQUE (stream_id, stream_version));
 CREATE TABLE eventcore_subscription_versions (
   subscription_name TEXT PRIMARY KEY, last_position UUID NOT NULL, updated_at TIMESTAMPTZ NOT NULL DEFAULT now());

@@ -101,7 +101,7 @@ def test_the_pages_say_it(orders: Orders, look: Look, viewer: Client) -> None:
     assert "Pause, skip, dead-letter and rebuild are not here" in html
     assert reverse("projections:confirm_foreign_reset", args=[row.pk]) not in html
     html = viewer.get(reverse("overview")).content.decode()
-    assert "orders/SeenProjection is stopped" in html
+    assert "3 projections of orders are stopped" in html
 
 
 def test_a_role_that_may_only_read_sees_everything_and_is_offered_no_reset(
