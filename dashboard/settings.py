@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.embedded.addresses import database_url, redis_url
+from dashboard.embedded.addresses import DATABASE, DEMO_DATABASE, DEMO_REDIS, database_url, redis_url
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
 
@@ -16,9 +16,14 @@ env = Env()
 
 DATA_DIR = Path(env.text("REDRIVE_DATA", str(BASE_DIR / ".redrive"))).absolute()
 EMBEDDED = not env.text("DATABASE_URL")
+# The demo shop runs only where both stores are our own. `up` decides at each start, and leaves a mark for commands that
+# are run beside it.
+DEMO_MARK = DATA_DIR / "demo"
+DEMO = EMBEDDED and not env.text("REDIS_URL") and env.boolean("REDRIVE_DEMO", DEMO_MARK.exists())
+OWN_DATABASE_URL = database_url(DATA_DIR, DEMO_DATABASE if DEMO else DATABASE)
 DATABASES = {
     "default": django_database(
-        env.url("DATABASE_URL", database_url(DATA_DIR), {"postgresql", "postgres"}),
+        env.url("DATABASE_URL", OWN_DATABASE_URL, {"postgresql", "postgres"}),
     )
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
@@ -28,11 +33,12 @@ DATABASES["default"]["OPTIONS"] = {
     "tcp_user_timeout": 10_000,
     "application_name": "redrive",
 } | DATABASES["default"]["OPTIONS"]
-REDIS_URL = env.url("REDIS_URL", redis_url(DATA_DIR), {"redis", "rediss", "unix"})
+OWN_REDIS_URL = redis_url(DATA_DIR, db=DEMO_REDIS if DEMO else 0)
+REDIS_URL = env.url("REDIS_URL", OWN_REDIS_URL, {"redis", "rediss", "unix"})
 
 # Which installation this is ------------------------------------------------------------------------
 
-ENVIRONMENT_NAME = env.text("REDRIVE_ENVIRONMENT", "demo" if EMBEDDED else "production")
+ENVIRONMENT_NAME = env.text("REDRIVE_ENVIRONMENT", "demo" if DEMO else "local" if EMBEDDED else "production")
 ENVIRONMENT_COLOUR = env.choice(
     "REDRIVE_ENVIRONMENT_COLOUR",
     {"production": "red", "prod": "red", "staging": "amber"}.get(ENVIRONMENT_NAME, "blue"),
@@ -94,6 +100,7 @@ SECTIONS = ["dlq", "projections", "breakers", "sources"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
+    *(["demo"] if DEMO else []),
     # The operator's own code: projections, handlers, run kinds.
     *env.words("REDRIVE_APPS"),
     "django_htmx",
@@ -213,6 +220,11 @@ TARGETS = env.targets("REDRIVE_TARGETS")
 CONSUMER_TARGETS = env.names("REDRIVE_CONSUMER_TARGETS")
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
+
+# The demo shop -------------------------------------------------------------------------------------
+
+# So many times as fast as life.
+DEMO_SPEED = env.number("REDRIVE_DEMO_SPEED", 1, least=1, most=60)
 
 # Logs ----------------------------------------------------------------------------------------------
 

@@ -158,9 +158,9 @@ def make_rates(
     return Rates(handled, arriving, int(processed), int(failed))
 
 
-def take_samples() -> None:
-    """Beat's measurement."""
-    now, positions = timezone.now(), dict(Projection.objects.values_list("pk", "position"))
+def take_samples(at: datetime | None = None) -> None:
+    """Beat's measurement; None: now."""
+    now, positions = at or timezone.now(), dict(Projection.objects.values_list("pk", "position"))
     LagSample.objects.bulk_create(
         LagSample(projection_id=pk, at=now, head=lag.head, position=positions[pk], lag=lag.events)
         for pk, lag in get_lags().items()

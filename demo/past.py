@@ -1,0 +1,125 @@
+"""A believable past, made by the shop's own code, the runtime and the breakers under a moved clock.
+
+1. Every projection is paused, which keeps live consumers away; we take its turns by a hand that works on paused ones.
+2. Slice by slice: stories are told, events appended, then every projection consumes what is there. The slice's end is
+   written with its events, so that after a death the next start goes on from there.
+3. At the present the projections that are still paused go live; the one that stopped stays stopped.
+Failures, retries, parked letters, skips and breakers are what really happened in handlers; only the time is moved.
+"""
+
+import logging
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.db import connection
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from demo import clock, stories, timetable
+from demo.clock import MovedClock
+from demo.models import Shop
+from demo.pricing import get_shop
+from demo.simulator import Simulator
+from demo.sink import Sink
+from demo.stories import ENDPOINT, SLOW
+from projections.api import Projector, list_projectors
+from projections.lag import take_samples
+from projections.models import NATIVE, Projection
+from projections.runtime.hand import Hand
+from projections.runtime.turn import take_turn
+
+logger = logging.getLogger("demo")
+
+State = Projection.State
+PAST_HAND = Hand(State.PAUSED, batch_size=500)
+# Seconds of a slice; uneven, so that nothing happens on the minute.
+SHORTEST, LONGEST = 25, 70
+# Orders come more slowly then, which makes it quick; products are looked at only towards the end.
+SLOWDOWN = 2.0
+VIEWS_FOR = timedelta(minutes=20)
+SAMPLES_FOR = timedelta(minutes=70)
+# A failed try is repeated within the slice if its wait ends this soon after it.
+PATIENCE = timedelta(seconds=30)
+# What the slow search index manages in a second.
+SLOW_RATE = 0.5
+
+
+def make_past(sink: Sink, *, is_stopping: Callable[[], bool] = lambda: False) -> None:
+    """Make what is missing of it."""
+    shop = get_shop()
+    if shop.is_past_made:
+        return
+    present = (shop.past_from or timezone.now() - timetable.PAST) + timetable.PAST
+    at = shop.past_at or present - timetable.PAST
+    if shop.past_from is None:
+        Shop.objects.filter(pk=1).update(past_from=at, released_at=at - timedelta(days=2))
+        get_shop.forget()
+    pause_all()
+    # A crash of the server may cost the last moments of the past: they are made again.
+    execute("SET synchronous_commit = off")
+    # The past's failures are for the pages, not for today's log.
+    runtime_log = logging.getLogger("projections.consume")
+    runtime_log.setLevel(logging.CRITICAL)
+    began = timezone.now()
+    try:
+        count = live_through(at, present, sink, is_stopping)
+    finally:
+        runtime_log.setLevel(logging.NOTSET)
+        execute("RESET synchronous_commit")
+    if is_stopping():
+        return
+    go_live()
+    took = (timezone.now() - began).total_seconds()
+    logger.info("A past of %s with %s events was made in %.1f s.", timetable.PAST, count, took)
+
+
+def live_through(at: datetime, present: datetime, sink: Sink, is_stopping: Callable[[], bool]) -> int:
+    simulator = Simulator(at)
+    chance, count = random.Random(1), 0
+    while at < present and not is_stopping():
+        to = min(at + timedelta(seconds=chance.uniform(SHORTEST, LONGEST)), present)
+        with clock.moved(MovedClock(to)):
+            timetable.follow_script(present, at, to)
+            on = stories.current()
+            sink.dead = on[ENDPOINT].subject if ENDPOINT in on else ""
+            count += simulator.advance(to, is_past=True, views=present - to < VIEWS_FOR, slowdown=SLOWDOWN)
+            for projector in list_projectors():
+                consume(projector, to, (to - at).total_seconds())
+        if present - to < SAMPLES_FOR:
+            take_samples(to)
+        at = to
+    return count
+
+
+def consume(projector: Projector, to: datetime, seconds: float) -> None:
+    """Let a projection do what it would have done by now."""
+    is_slow = projector.name == "search-index" and stories.is_on(SLOW)
+    turns = int(seconds * SLOW_RATE) if is_slow else 10_000
+    with clock.moved(MovedClock(to)) as moved:
+        for _ in range(turns):
+            if take_turn(projector, PAST_HAND, moved) == 0:
+                continue
+            next_at = Projection.objects.values_list("next_at", flat=True).get(source=NATIVE, name=projector.name)
+            if next_at is None or next_at > to + PATIENCE:
+                break
+            moved.time = max(moved.time, next_at)
+
+
+def pause_all() -> None:
+    """Only those that run: what stopped in a past that was cut short stays stopped."""
+    names = [projector.name for projector in list_projectors()]
+    Projection.objects.filter(source=NATIVE, name__in=names, state=State.RUNNING).update(state=State.PAUSED)
+
+
+def go_live() -> None:
+    names = [projector.name for projector in list_projectors()]
+    paused = Projection.objects.filter(source=NATIVE, name__in=names, state=State.PAUSED)
+    paused.update(state=State.RUNNING, state_since=Now())
+    Shop.objects.filter(pk=1).update(is_past_made=True)
+    get_shop.forget()
+
+
+def execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
