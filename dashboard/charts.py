@@ -1,7 +1,13 @@
-"""Geometry of the charts; templates draw them as SVG at their real size, with attributes and no style."""
+"""Geometry of the charts; templates draw them as SVG with attributes and no style."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
+
+# The space in which columns are drawn; it is stretched to the page's width, so text stands outside of it.
+WIDTH, HEIGHT = 1000.0, 160.0
+# Lines across a chart, at most, the lowest not counted.
+MOST_TICKS = 4
 
 
 @dataclass(frozen=True)
@@ -32,3 +38,98 @@ def draw_bars(values: Sequence[int], *, width: float, height: float, gap: float 
             )
         )
     return bars
+
+
+@dataclass(frozen=True)
+class Series:
+    """What one colour of a chart stands for; a value is None where it is not known."""
+
+    label: str
+    tone: str
+    values: Sequence[int | None]
+
+    @property
+    def total(self) -> int:
+        return sum(value or 0 for value in self.values)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One colour of all columns, as the path of an SVG."""
+
+    label: str
+    tone: str
+    total: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where a column stands, and its words."""
+
+    x: str
+    width: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    y: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Columns over time, stacked; `marks` are the words under them, the last for the present."""
+
+    layers: list[Layer]
+    slots: list[Slot]
+    ticks: list[Tick]
+    marks: list[str]
+    sentence: str
+    width: float = WIDTH
+    height: float = HEIGHT
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(layer.path for layer in self.layers)
+
+
+def stack_columns(
+    series: Sequence[Series], words: Sequence[str], marks: list[str], sentence: str, *, gap: float = 0.2
+) -> Chart:
+    """A column for each of the words; `gap` is the part of a column's width that stays free."""
+    step = WIDTH / len(words)
+    values = [[one.values[n] or 0 for one in series] for n in range(len(words))]
+    ticks = make_ticks(max(map(sum, values)))
+    scale = HEIGHT / ticks[-1]
+    paths: list[list[str]] = [[] for _ in series]
+    for n, stack in enumerate(values):
+        y = HEIGHT
+        for value, path in zip(stack, paths, strict=True):
+            if value:
+                height = value * scale
+                y -= height
+                path.append(
+                    f"M{n * step:.1f} {y:.1f}h{step * (1 - gap):.1f}v{height:.1f}h{step * (gap - 1):.1f}z"
+                )
+    return Chart(
+        layers=[
+            Layer(one.label, one.tone, one.total, "".join(path))
+            for one, path in zip(series, paths, strict=True)
+        ],
+        slots=[Slot(f"{n * step:.1f}", f"{step:.1f}", text) for n, text in enumerate(words)],
+        ticks=[Tick(f"{HEIGHT - tick * scale:.1f}", tick) for tick in ticks],
+        marks=marks,
+        sentence=sentence,
+    )
+
+
+def make_ticks(most: int) -> list[int]:
+    """Round numbers from zero up to at least `most`, and never only zero."""
+    step, factors = 1, (2.0, 2.5, 2.0)
+    for turn in range(60):
+        if step * MOST_TICKS >= most:
+            break
+        step = round(step * factors[turn % 3])
+    return [step * n for n in range(max(ceil(most / step), 1) + 1)]

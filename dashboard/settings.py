@@ -174,6 +174,7 @@ CELERY_BEAT_SCHEDULE = {
     for task, seconds in {
         "dashboard.tasks.tend_runs": 5.0,
         "dashboard.tasks.prune": 300.0,
+        "dashboard.tasks.note_quiet": 10.0,
         "breakers.tasks.tend": 2.0,
         "breakers.tasks.read_foreign": 10.0,
         "breakers.tasks.prune": 300.0,
@@ -182,6 +183,7 @@ CELERY_BEAT_SCHEDULE = {
         "projections.tasks.tend": 5.0,
         "projections.tasks.prune": 300.0,
         "dlq.tasks.compact": 5.0,
+        "dlq.tasks.sample": 60.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,
     }.items()

@@ -5,10 +5,12 @@ from django.urls import include, path
 from dashboard import views
 from dashboard.access import views as access
 from dashboard.audit import views as audit
+from dashboard.overview import views as overview
 from dashboard.workers import views as workers
 
 urlpatterns = [
-    path("", views.overview, name="overview"),
+    path("", overview.show_overview, name="overview"),
+    path("panels/<str:panel>/dismiss/", overview.dismiss_panel, name="dismiss_panel"),
     path("projections/", include("projections.urls")),
     path("breakers/", include("breakers.urls")),
     path("dead-letters/", include("dlq.urls")),

@@ -5,6 +5,7 @@ from dlq.models.override import Override
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
+from dlq.sampling import take_sample
 from dlq.sequences import (
     BlockingLetter,
     close_rebuilt,
@@ -34,4 +35,5 @@ __all__ = [
     "record_failures",
     "remove_override",
     "set_override",
+    "take_sample",
 ]

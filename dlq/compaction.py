@@ -20,15 +20,27 @@ ON CONFLICT (source, consumer, group_id, error_type, category, tier, status) DO 
     last_at = greatest(kept.last_at, excluded.last_at)
 """
 
-# Sum the buckets of one width into the next.
-FOLD_BUCKETS = """
+# What was appended becomes minutes of its groups, and beside that five minutes of its categories.
+FOLD_RAW = """
 WITH gone AS (
-    DELETE FROM dlq_failurebucket
-    WHERE width = %(from)s AND (%(from)s = 'raw' OR starts_at < now() - %(kept)s::interval)
-    RETURNING *
+    DELETE FROM dlq_failurebucket WHERE width = 'raw' RETURNING *
+), by_category AS (
+    INSERT INTO dlq_categorybucket AS kept (starts_at, category, number)
+    SELECT date_bin('5 minutes', starts_at, 'epoch'), category, sum(number) FROM gone GROUP BY 1, 2
+    ON CONFLICT (starts_at, category) DO UPDATE SET number = kept.number + excluded.number
 )
 INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
-SELECT date_trunc(%(to)s, starts_at, 'UTC'), %(to)s, source, consumer, group_id, category, sum(number)
+SELECT starts_at, 'minute', source, consumer, group_id, category, sum(number) FROM gone GROUP BY 1, 3, 4, 5, 6
+ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
+DO UPDATE SET number = kept.number + excluded.number
+"""
+
+FOLD_MINUTES = """
+WITH gone AS (
+    DELETE FROM dlq_failurebucket WHERE width = 'minute' AND starts_at < now() - %(kept)s::interval RETURNING *
+)
+INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
+SELECT date_trunc('hour', starts_at, 'UTC'), 'hour', source, consumer, group_id, category, sum(number)
 FROM gone GROUP BY 1, 3, 4, 5, 6
 ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
 DO UPDATE SET number = kept.number + excluded.number
@@ -63,7 +75,7 @@ def compact() -> None:
             return
         cursor.execute(FOLD_COUNTERS)
         letters_changed = cursor.rowcount > 0
-        for narrow, wide in (("raw", "minute"), ("minute", "hour")):
-            cursor.execute(FOLD_BUCKETS, {"from": narrow, "to": wide, "kept": MINUTES_KEPT})
+        cursor.execute(FOLD_RAW)
+        cursor.execute(FOLD_MINUTES, {"kept": MINUTES_KEPT})
         if letters_changed:
             cursor.execute(COUNT_BLOCKED)

@@ -7,7 +7,15 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from dlq.items import without_active
-from dlq.models import Attempt, DeadLetter, FailureBucket, LetterBody, LetterRunItem
+from dlq.models import (
+    Attempt,
+    CategoryBucket,
+    DeadLetter,
+    DepthSample,
+    FailureBucket,
+    LetterBody,
+    LetterRunItem,
+)
 
 # One transaction's worth: short enough that nobody waits for it.
 PURGE_SIZE = 500
@@ -41,7 +49,10 @@ DELETE FROM dlq_letterrunitem WHERE id IN (
 
 def purge() -> None:
     """One pass: a bounded number of small batches, the rest next time."""
-    FailureBucket.objects.filter(starts_at__lt=timezone.now() - timedelta(days=KEEP_BUCKETS_DAYS)).delete()
+    forgotten = timezone.now() - timedelta(days=KEEP_BUCKETS_DAYS)
+    FailureBucket.objects.filter(starts_at__lt=forgotten).delete()
+    CategoryBucket.objects.filter(starts_at__lt=forgotten).delete()
+    DepthSample.objects.filter(at__lt=forgotten).delete()
     with connection.cursor() as cursor:
         cursor.execute(PURGE_ITEMS, {"days": KEEP_ITEMS_DAYS, "most": PURGE_SIZE * MOST_BATCHES})
     if not settings.KEEP_CLOSED_DAYS:

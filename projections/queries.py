@@ -13,7 +13,7 @@ from dashboard.models import AuditEntry, Heartbeat, Lane, Run
 from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
-from projections.lag import Lag, Measures, Rates, Sample, get_measures
+from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, get_measures
 from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
 from projections.reasons import Reason, describe_error, explain
 from projections.store import get_head
@@ -65,10 +65,10 @@ class Row:
 SEVERITY = {"bad": 0, "warn": 1, "info": 2, "good": 3}
 
 
-def list_rows() -> list[Row]:
-    """Every projection, those that need somebody first."""
+def list_rows(since: timedelta = TREND_WINDOW) -> list[Row]:
+    """Every projection, those that need somebody first, with its samples since then."""
     projections = list(Projection.objects.defer("stacktrace", "tries"))
-    measures, consumed, runs, waits = get_measures(), list_consumed(), list_runs(), list_waits()
+    measures, consumed, runs, waits = get_measures(since), list_consumed(), list_runs(), list_waits()
     letters = count_open([p.name for p in projections], source=NATIVE)
     rows = []
     for p in projections:
