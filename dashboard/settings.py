@@ -126,6 +126,8 @@ MIDDLEWARE = [
     "dashboard.middleware.LoginRequired",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
+if "demo" in INSTALLED_APPS:
+    MIDDLEWARE.append("demo.middleware.note_steps")
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
 TEMPLATES = [

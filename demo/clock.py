@@ -20,6 +20,10 @@ class MovedClock:
     def sleep(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)
 
+    def come_to(self, time: datetime) -> None:
+        """Be there now, unless it is later already."""
+        self.time = max(self.time, time)
+
     def seconds(self) -> float:
         """For breakers."""
         return self.now().timestamp()

@@ -130,13 +130,14 @@ class Popularity(models.Model):
         return f"{self.sku}: {self.views}"
 
 
-class Visit(models.Model):
-    """How far somebody has come with the guided first visit."""
+class SeenStep(models.Model):
+    """A step of the guided first visit that somebody took by looking at a page."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="demo_visit")
-    # Steps that were taken by looking at a page.
-    seen = models.JSONField(default=list)
-    began_at = models.DateTimeField(db_default=Now())
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
+    name = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="seen_step_key")]
 
     def __str__(self) -> str:
-        return f"visit of {self.user_id}"
+        return f"{self.user_id}: {self.name}"

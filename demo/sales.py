@@ -5,13 +5,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from demo.pricing import newest_currency
 from demo.stories import SELLERS
 from projections.api import NewEvent
 
-PRODUCTS = ("lamp", "kettle", "chair", "desk", "clock", "mug", "rug", "vase", "shelf", "stool", "bowl", "frame")
+PRODUCTS = (
+    "lamp",
+    "kettle",
+    "chair",
+    "desk",
+    "clock",
+    "mug",
+    "rug",
+    "vase",
+    "shelf",
+    "stool",
+    "bowl",
+    "frame",
+)
 CUSTOMERS = ("ines", "jonas", "kaya", "liam", "mara", "nils", "olga", "paul", "rosa", "sami", "tess", "yusuf")
 PRICES = {sku: 1290 + 730 * number for number, sku in enumerate(PRODUCTS)}
 # Of the orders, while a release with a bug is out.
@@ -58,7 +70,9 @@ class Sales:
         metadata = self.describe(patch, tenant=seller)
 
         def due(after: float, event_type: str, **data: Any) -> Due:
-            return self.due(at + timedelta(seconds=after / self.speed), order, event_type, about | data, metadata)
+            return self.due(
+                at + timedelta(seconds=after / self.speed), order, event_type, about | data, metadata
+            )
 
         yield due(
             0,
@@ -92,7 +106,10 @@ class Sales:
 
     def price(self, at: datetime, *, patch: int, is_malformed: bool = False) -> Due:
         sku = self.random.choice(PRODUCTS)
-        data = {"sku": sku, "price": "n/a" if is_malformed else PRICES[sku] + self.random.randrange(-200, 200)}
+        data = {
+            "sku": sku,
+            "price": "n/a" if is_malformed else PRICES[sku] + self.random.randrange(-200, 200),
+        }
         return self.due(at, f"product-{sku}", "ProductPriced", data, self.describe(patch))
 
     def view(self, at: datetime, *, patch: int) -> Due:
@@ -113,5 +130,4 @@ class Sales:
         self, at: datetime, stream: str, event_type: str, data: dict[str, Any], metadata: dict[str, Any]
     ) -> Due:
         self._count += 1
-        event_id = UUID(int=self.random.getrandbits(128), version=4)
-        return Due(at, self._count, stream, NewEvent(event_type, data, metadata, event_id))
+        return Due(at, self._count, stream, NewEvent(event_type, data, metadata))

@@ -14,7 +14,7 @@ from demo.stories import LEDGER, PRODUCER, SALE, SELLERS
 from projections.api import append
 
 # Seconds between two of each, on an ordinary day.
-ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 8.0, 25.0, 1.2
+ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 10.0, 25.0, 1.5
 # In a sale.
 CROWD = 3
 SEED = 1702
@@ -23,10 +23,11 @@ SEED = 1702
 class Simulator:
     """Goes from one moment to the next; the caller says which, so the past is made by the same code."""
 
-    def __init__(self, at: datetime, *, speed: int = 1, seed: int = SEED) -> None:
+    def __init__(self, at: datetime, *, speed: int = 1) -> None:
         self.at = at
         self.speed = speed
-        self.sales = Sales(seed, speed=speed)
+        # After a start in the middle, other things happen than at the beginning.
+        self.sales = Sales(SEED + get_shop().last_order, speed=speed)
         self.random = self.sales.random
         self.next_at = dict.fromkeys(("order", "price", "view"), at)
         self.waiting: list[Due] = []
@@ -47,7 +48,9 @@ class Simulator:
                 together = list(events)
                 given = [one.event for one in together]
                 append(together[0].stream, given, recorded_at=together[0].at if is_past else None)
-            Shop.objects.filter(pk=1).update(last_order=shop.last_order, **({"past_at": to} if is_past else {}))
+            Shop.objects.filter(pk=1).update(
+                last_order=shop.last_order, **({"past_at": to} if is_past else {})
+            )
         self.at = to
         return len(due)
 
@@ -75,9 +78,7 @@ class Simulator:
         self.next_at[what] += after
         return True
 
-    def place_order(
-        self, shop: Shop, at: datetime, *, is_malformed: bool = False, seller: str = ""
-    ) -> None:
+    def place_order(self, shop: Shop, at: datetime, *, is_malformed: bool = False, seller: str = "") -> None:
         shop.last_order += 1
         planned = self.sales.order(
             shop.last_order, at, patch=shop.patch, is_malformed=is_malformed, seller=seller

@@ -22,7 +22,9 @@ class Sink:
         self._server.daemon_threads = True
         self.port = int(self._server.server_address[1])
         # Asked to stop, it looks up within a tenth of a second.
-        self._thread = threading.Thread(target=self._server.serve_forever, args=[0.1], name="sink", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=[0.1], name="sink", daemon=True
+        )
 
     def start(self) -> None:
         self._thread.start()
@@ -46,6 +48,8 @@ class Handler(BaseHTTPRequestHandler):
     """POST /hooks/<seller>, /mail and /model."""
 
     sink: ClassVar[Sink]
+    # One packet an answer: with two, the second would wait for the caller's word about the first.
+    wbufsize = -1
 
     def do_POST(self) -> None:
         _, place, *rest = self.path.split("/")

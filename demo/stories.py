@@ -57,8 +57,8 @@ PLOTS = {
         Plot(
             LEDGER,
             "The ledger stops on one bad event",
-            "More is paid out of an escrow than it holds. A ledger may not skip: it stops before the event until somebody "
-            "makes it a dead letter, or the event is put right.",
+            "More is to be paid out of an escrow than it holds. A ledger may not skip: it stops before the event until "
+            "somebody makes it a dead letter, or puts it right.",
             "Stop the ledger",
             timedelta(seconds=1),
             timedelta(minutes=67),

@@ -41,12 +41,17 @@ SCRIPT = (
 )
 
 
-def follow_script(present: datetime, before: datetime, to: datetime) -> None:
-    """Tell what the script has between two moments of the past."""
-    stories.end_over(to)
+def list_turning_points(present: datetime) -> list[datetime]:
+    """When stories of the script begin and end."""
+    begins = [(scene, present - timedelta(minutes=scene.minutes_ago)) for scene in SCRIPT]
+    return [at for _, at in begins] + [at + PLOTS[s.name].lasts for s, at in begins if s.name != RELEASE]
+
+
+def follow_script(present: datetime, at: datetime) -> None:
+    """Tell what the script has for this moment of the past."""
+    stories.end_over(at)
     for scene in SCRIPT:
-        at = present - timedelta(minutes=scene.minutes_ago)
-        if before < at <= to:
+        if present - timedelta(minutes=scene.minutes_ago) == at:
             if scene.name == RELEASE:
                 release(get_shop().patch + 1, at)
             else:

@@ -4,12 +4,12 @@ from typing import ClassVar
 
 from django.db.models import F
 
+from demo.consumers import ShopProjector
 from demo.models import Account, OrderSummary
 from demo.pricing import to_euro
 from projections.api import (
     Criticality,
     PolicyTable,
-    Projector,
     Retry,
     StoredEvent,
     handles,
@@ -23,7 +23,7 @@ class LedgerError(ValueError):
 
 
 @register
-class Ledger(Projector):
+class Ledger(ShopProjector):
     """What each escrow holds. It stops rather than be wrong."""
 
     name = "ledger"
@@ -68,7 +68,7 @@ class Ledger(Projector):
 
 
 @register
-class OrderSummaries(Projector):
+class OrderSummaries(ShopProjector):
     """What customer service sees. An order that fails is set aside with all that follows it."""
 
     name = "order-summary"

@@ -2,13 +2,13 @@
 
 from breakers.api import get_breaker
 from demo.clock import find_moved
+from demo.consumers import ShopProjector
 from demo.endpoints import EndpointDown, post
 from demo.models import Delivery, Notification, Verdict
 from projections.api import (
     DeadLetter,
     Effects,
     PolicyTable,
-    Projector,
     Retry,
     StoredEvent,
     handles,
@@ -18,7 +18,7 @@ from projections.api import (
 
 
 @register
-class Webhooks(Projector):
+class Webhooks(ShopProjector):
     """Tells sellers about their orders; each seller's endpoint has a breaker."""
 
     name = "webhooks"
@@ -39,29 +39,27 @@ class Webhooks(Projector):
         )
         with breaker.call():
             post(endpoint, f"/hooks/{seller}", event)
-        Delivery.objects.get_or_create(
-            position=event.position, defaults={"seller": seller, "order": event.data["order"]}
-        )
+        delivery = Delivery(seller=seller, order=event.data["order"], position=event.position)
+        Delivery.objects.bulk_create([delivery], ignore_conflicts=True)
 
 
 @register
-class Notifications(Projector):
+class Notifications(ShopProjector):
     """Mails to customers. The gateway is busy now and then; trying again helps."""
 
     name = "notifications"
     effects = Effects.EXTERNAL
     policy = PolicyTable("mail", default=Retry((0.5, 1.0, 2.0), jitter=0.2, then=DeadLetter()))
 
-    @handles("PaymentCaptured", "OrderShipped")
+    @handles("PaymentCaptured", "OrderCancelled")
     def send(self, event: StoredEvent) -> None:
         post("mail gateway", "/mail", event)
-        Notification.objects.get_or_create(
-            position=event.position, defaults={"order": event.data["order"], "event_type": event.type}
-        )
+        mail = Notification(order=event.data["order"], event_type=event.type, position=event.position)
+        Notification.objects.bulk_create([mail], ignore_conflicts=True)
 
 
 @register
-class ReviewModeration(Projector):
+class ReviewModeration(ShopProjector):
     """Asks a model what it thinks of a review. A rare one cannot even be read."""
 
     name = "review-moderation"
@@ -72,10 +70,10 @@ class ReviewModeration(Projector):
     def judge(self, event: StoredEvent) -> None:
         depth = count_quotes(event.data["text"], 0)
         answer = post("moderation model", "/model", event)
-        Verdict.objects.update_or_create(
-            order=event.data["order"],
-            defaults={"score": answer["score"] / (1 + depth), "position": event.position},
+        verdict = Verdict(
+            order=event.data["order"], score=answer["score"] / (1 + depth), position=event.position
         )
+        Verdict.objects.bulk_create([verdict], ignore_conflicts=True)
 
     def truncate(self) -> None:
         Verdict.objects.all().delete()

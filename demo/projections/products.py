@@ -7,20 +7,23 @@ from django.db.models import F
 
 from demo import stories
 from demo.clock import find_moved
+from demo.consumers import ShopProjector
 from demo.models import CachedPrice, Popularity
-from projections.api import Criticality, Effects, PolicyTable, Projector, Skip, StoredEvent, handles, register
+from projections.api import Criticality, Effects, PolicyTable, Skip, StoredEvent, handles, register
 
 # For each event, while the search index is slow.
 SLOW_SECONDS = 2.0
 
 
 @register
-class CatalogCache(Projector):
+class CatalogCache(ShopProjector):
     """Prices on product pages."""
 
     name = "catalog-cache"
     criticality = Criticality.BEST_EFFORT
-    policy = PolicyTable("cache", default=Skip("a price that is missing here is fetched when a page wants it"))
+    policy = PolicyTable(
+        "cache", default=Skip("a price that is missing here is fetched when a page wants it")
+    )
 
     @handles("ProductPriced")
     def price(self, event: StoredEvent) -> None:
@@ -34,7 +37,7 @@ class CatalogCache(Projector):
 
 
 @register
-class SearchIndex(Projector):
+class SearchIndex(ShopProjector):
     """How often products are looked at. One event a turn, so that a slow one holds up nobody for long."""
 
     name = "search-index"
@@ -46,8 +49,7 @@ class SearchIndex(Projector):
     def view(self, event: StoredEvent) -> None:
         if stories.is_on(stories.SLOW) and not find_moved():
             time.sleep(SLOW_SECONDS / settings.DEMO_SPEED)
-        found = Popularity.objects.filter(sku=event.data["sku"])
-        if not found.update(views=F("views") + 1):
+        if not Popularity.objects.filter(sku=event.data["sku"]).update(views=F("views") + 1):
             Popularity.objects.create(sku=event.data["sku"], views=1)
 
     def truncate(self) -> None:

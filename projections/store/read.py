@@ -20,6 +20,10 @@ READ_ONE = f"SELECT {COLUMNS} FROM projections_event WHERE position = %s"  # noq
 READ_STREAM = f"""
 SELECT {COLUMNS} FROM projections_event WHERE stream = %s AND version > %s ORDER BY version LIMIT %s
 """  # noqa: S608
+FIND_NEXT = """
+SELECT position FROM projections_event
+WHERE position > %(after)s AND position <= %(after)s + %(within)s AND type = ANY(%(types)s) ORDER BY position LIMIT 1
+"""
 GET_HEAD = "SELECT coalesce(max(position), 0) FROM projections_head"
 
 
@@ -55,6 +59,14 @@ def find_event(position: int) -> StoredEvent | None:
         cursor.execute(READ_ONE, [position])
         row = cursor.fetchone()
     return decode(row) if row else None
+
+
+def find_next(after: int, types: Sequence[str], within: int) -> int | None:
+    """The position of the first event of these types among the next so many; None: there is none among them."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_NEXT, {"after": after, "within": within, "types": list(types)})
+        row = cursor.fetchone()
+    return int(row[0]) if row else None
 
 
 def get_head() -> int:

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--data", type=Path, default=settings.DATA_DIR, help="where data is kept (.redrive)"
         )
-        parser.add_argument("--no-demo", action="store_true", help="start without the demo shop, on a database of its own that the shop never touches")
+        parser.add_argument("--no-demo", action="store_true", help="an empty console, beside the demo shop's")
 
     def handle(self, *args: Any, **options: Any) -> None:
         log = Log()
