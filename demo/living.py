@@ -13,7 +13,9 @@ from dashboard.models import Heartbeat
 from dashboard.workers.queries import has_live_beat, list_heartbeats, list_idle_queues
 from demo import stories, timetable
 from demo.models import Shop
+from demo.night_shift import NightShift
 from demo.past import make_past
+from demo.pruning import prune
 from demo.simulator import Simulator
 from demo.sink import Sink
 from demo.stories import ENDPOINT
@@ -21,6 +23,7 @@ from demo.stories import ENDPOINT
 logger = logging.getLogger("demo")
 
 TICK_SECONDS = 1.0
+CHORES_EVERY_SECONDS = 15.0
 # The console comes first; the shop opens when it is ready, or after so long.
 READY_WITHIN_SECONDS = 60.0
 
@@ -46,13 +49,18 @@ def wait_for_console(stopping: threading.Event) -> None:
 
 
 def live(sink: Sink, stopping: threading.Event) -> None:
-    speed = settings.DEMO_SPEED
-    began_at = timezone.now()
+    began_at, speed = timezone.now(), settings.DEMO_SPEED
     simulator = Simulator(began_at, speed=speed)
+    night_shift = NightShift(began_at, speed=speed)
     if not stories.is_on(ENDPOINT) and not stopping.is_set():
         stories.begin(ENDPOINT, began_at, subject=simulator.choose_seller(), speed=speed)
+    chores_at = time.monotonic() + CHORES_EVERY_SECONDS
     while not stopping.wait(TICK_SECONDS):
         run_safely(lambda: tick(simulator, sink))
+        if time.monotonic() >= chores_at:
+            chores_at = time.monotonic() + CHORES_EVERY_SECONDS
+            run_safely(lambda: night_shift.look_around(timezone.now()))
+            run_safely(prune)
 
 
 def tick(simulator: Simulator, sink: Sink) -> None:

@@ -10,6 +10,7 @@ Failures, retries, parked letters, skips and breakers are what really happened i
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -61,18 +62,28 @@ def make_past(sink: Sink, *, is_stopping: Callable[[], bool] = lambda: False) ->
     pause_all()
     # A crash of the server may cost the last moments of the past: they are made again.
     execute("SET synchronous_commit = off")
-    # The past's failures are for the pages, not for today's log.
-    runtime_log = logging.getLogger("projections.consume")
-    runtime_log.setLevel(logging.CRITICAL)
     try:
-        count = live_through(at, present, sink, is_stopping)
+        with quietly():
+            count = live_through(at, present, sink, is_stopping)
     finally:
-        runtime_log.setLevel(logging.NOTSET)
         execute("RESET synchronous_commit")
     if not is_stopping():
         go_live()
         took = (timezone.now() - began).total_seconds()
         logger.info("A past of %s with %s events was made in %.1f s.", timetable.PAST, count, took)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """The past's failures are for the pages, not for today's log."""
+    logs = [logging.getLogger(name) for name in ("projections.consume", "breakers.contact")]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for log in logs:
+            log.setLevel(logging.NOTSET)
 
 
 def live_through(at: datetime, present: datetime, sink: Sink, is_stopping: Callable[[], bool]) -> int:

@@ -64,7 +64,7 @@ class Simulator:
             is_malformed = is_malformed and self.random.random() < 0.5
         while self.comes("price", to, PRICE_EVERY * slowdown):
             self.add(self.sales.price(self.next_at["price"], patch=shop.patch, is_malformed=PRODUCER in on))
-        while self.comes("view", to, VIEW_EVERY / crowd):
+        while self.comes("view", to, VIEW_EVERY):
             if views:
                 self.add(self.sales.view(self.next_at["view"], patch=shop.patch))
 

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 # Of the calls.
 FLAKY_SHARE = 0.03
+# One customer in so many never empties the mailbox.
+FULL_EVERY = 60
 HOST = "127.0.0.1"
 
 
@@ -39,6 +41,8 @@ class Sink:
             return 503, {"error": "down"}
         if place == "hooks" and body.get("carrier") == "pigeon":
             return 422, {"error": "unknown carrier"}
+        if place == "mail" and int(body["order"].rpartition("-")[2]) % FULL_EVERY == 0:
+            return 503, {"error": "the mailbox is full"}
         if place in ("mail", "model") and self._random.random() < FLAKY_SHARE:
             return 503, {"error": "busy"}
         return 200, {"score": round(self._random.uniform(0.6, 0.99), 2)}

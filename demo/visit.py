@@ -70,7 +70,7 @@ def find_visit(user: Any) -> Visit | None:
             Step(
                 "Preview a replay",
                 "Every letter is counted before anything happens, with the events parked behind it.",
-                f"{reverse('dlq:confirm_replay')}?{urlencode({'scope': 'group', 'group': group.pk})}"
+                f"{reverse('dlq:confirm_replay')}?scope=group&group={group.pk}"
                 if group
                 else reverse("dlq:groups"),
                 "preview" in seen,

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from demo.consumers import ShopProjector
 from demo.models import Account, OrderSummary
@@ -60,7 +60,7 @@ class Ledger(ShopProjector):
     def refund(self, event: StoredEvent) -> None:
         self.find(event).update(held=0)
 
-    def find(self, event: StoredEvent):  # type: ignore[no-untyped-def]
+    def find(self, event: StoredEvent) -> QuerySet[Account]:
         return Account.objects.filter(escrow=event.data["escrow"])
 
     def truncate(self) -> None:

@@ -24,6 +24,9 @@ FIND_NEXT = """
 SELECT position FROM projections_event
 WHERE position > %(after)s AND position <= %(after)s + %(within)s AND type = ANY(%(types)s) ORDER BY position LIMIT 1
 """
+GET_TAIL = """
+SELECT coalesce((SELECT min(position) - 1 FROM projections_event), (SELECT position FROM projections_head), 0)
+"""
 GET_HEAD = "SELECT coalesce(max(position), 0) FROM projections_head"
 
 
@@ -76,9 +79,16 @@ def get_head() -> int:
         return int(cursor.fetchone()[0])
 
 
+def get_tail() -> int:
+    """The position before the first event that is kept; 0 unless the oldest were pruned."""
+    with connection.cursor() as cursor:
+        cursor.execute(GET_TAIL)
+        return int(cursor.fetchone()[0])
+
+
 def find_position(at: datetime) -> int:
     """The last position recorded at or before a time, by bisection: times rise with positions."""
-    low, high = 0, get_head()
+    low, high = get_tail(), get_head()
     while low < high:
         middle = (low + high + 1) // 2
         event = find_event(middle)
