@@ -1,8 +1,29 @@
 """What other sections may import from the sources, and nothing else."""
 
-from sources.base import SourceError
+from sources.base import (
+    Bound,
+    Checkpoints,
+    ForeignCheckpoint,
+    ResetRefusedError,
+    SourceError,
+    Unaccounted,
+)
 from sources.inspection import list_read_only, why_not
+from sources.registry import find_source
 from sources.retrying import ask_to_retry, why_no_retry
 from sources.rows import describe_rows
 
-__all__ = ["SourceError", "ask_to_retry", "describe_rows", "list_read_only", "why_no_retry", "why_not"]
+__all__ = [
+    "Bound",
+    "Checkpoints",
+    "ForeignCheckpoint",
+    "ResetRefusedError",
+    "SourceError",
+    "Unaccounted",
+    "ask_to_retry",
+    "describe_rows",
+    "find_source",
+    "list_read_only",
+    "why_no_retry",
+    "why_not",
+]

@@ -48,9 +48,9 @@ def test_values_from_the_environment_are_put_in(tmp_path: Path) -> None:
         ("sources = 1", "write sources as tables, such as [sources.NAME]"),
         ("[sources.x]\nkind =", "redrive.toml is not TOML"),
         ("[sources.x]\ndsn = 'y'", "[sources.x] needs a kind"),
-        ("[sources.native]\nkind = 'sql'", "(native is taken)"),
+        ("[sources.native]\nkind = 'sql'", "(native, tokens mean something else)"),
         ("[sources.'a/b']\nkind = 'sql'", "write the name with small letters"),
-        ("[targets.source]\nkind = 'http'", "handler, source is taken"),
+        ("[targets.source]\nkind = 'http'", "(handler, source mean something else)"),
         (
             "[sources.x]\nkind = 'sql'\ndsn = 'env:NOT_SET'",
             "takes its value from env:NOT_SET, which is not set",
