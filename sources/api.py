@@ -10,7 +10,7 @@ from sources.base import (
 )
 from sources.inspection import list_read_only, why_not
 from sources.registry import find_source
-from sources.retrying import ask_to_retry, why_no_retry
+from sources.retrying import ask_to_retry, find_retried, why_no_retry
 from sources.rows import describe_rows
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Unaccounted",
     "ask_to_retry",
     "describe_rows",
+    "find_retried",
     "find_source",
     "list_read_only",
     "why_no_retry",
