@@ -150,13 +150,17 @@ def find_troubled() -> Iterator[Need]:
         url = reverse("projections:projection", args=[row.pk])
         if row.state == Projection.State.STOPPED:
             headline = f"{row.name} has stopped on one event"
-            yield Need(headline, f"{describe_error(row)}. Nothing after it is handled.", url, "Decide")
+            yield Need(
+                headline, f"{describe_error(row).rstrip('.')}. Nothing after it is handled.", url, "Decide"
+            )
         if row.accounting.get("missing"):
             named = ", ".join(f"{found['position']:,}" for found in row.accounting["named"][:3])
-            headline = f"{row.name} is missing {row.accounting['missing']:,} event(s)"
+            missing = row.accounting["missing"]
+            headline = f"{row.name} is missing {missing:,} event{'' if missing == 1 else 's'}"
             yield Need(headline, f"Neither done nor on record: position {named}.", url, "See the account")
     count = RebuildRequest.objects.filter(state="open", expires_at__gt=timezone.now()).count()
     if count:
         sentence = "Somebody who may rebuild has to grant or deny."
         url = reverse("projections:requests")
-        yield Need(f"{count} rebuild(s) asked for", sentence, url, "See the requests", "warn")
+        headline = f"{count} rebuild{' is' if count == 1 else 's are'} asked for"
+        yield Need(headline, sentence, url, "See the requests", "warn")
