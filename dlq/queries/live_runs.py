@@ -21,8 +21,10 @@ class LiveRun:
 
     @property
     def sentence(self) -> str:
-        parts = [f"{part.count:,} {part.label}" for part in self.progress.parts if part.count]
-        return f"{self.run.title}: {', '.join(parts) or 'nothing yet'}, {self.progress.left_count:,} still to do."
+        parts = [f"{part.count:,} {part.label}" for part in self.progress.parts if part.count] or [
+            "nothing yet"
+        ]
+        return f"{self.run.title}: {' · '.join([*parts, f'{self.progress.left_count:,} still to do'])}"
 
 
 @dataclass(frozen=True)

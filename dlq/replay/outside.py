@@ -1,14 +1,17 @@
 """Sending letters to a target outside, one at a time, each answer recorded before the next is sent.
 
 1. Under the lane's lock: may it be sent now? Who is ahead of it, is it still open? Commit; this renews the lease.
-2. If the lease lasts longer than the request may take, send it. No transaction is open.
+2. If the lease lasts longer than the request may take, send it; that is asked when the connection stands, as the last
+   thing before the event goes out. No transaction is open.
 3. Under the lane's lock: record the answer.
 If the worker dies before 2: nothing was sent. In 2 or before 3 commits: it may have been sent, and is sent again by the
 next worker, with the same idempotency key; at least once is all that can be promised. A worker that stalls past its
-lease finds in 2 that the time is over, and in 3 that the lane is another's: it sends and records nothing.
+lease finds in 2 that the time is over, and in 3 that the lane is another's: it sends and records nothing. One that
+stalls in the instant between that question and the send does send once more, with the same key.
 """
 
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 from django.utils import timezone
@@ -22,7 +25,7 @@ from dlq.replay.playing import hold_back, until_breaker
 from dlq.replay.rows import Ahead, Row, lock_rows
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
 from dlq.replay.watch import NoWatch, Watch
-from dlq.targets import Answer, Delivery, Target, TargetError
+from dlq.targets import Answer, Delivery, Target, TargetError, TooLateError
 from projections.api import Alarm, HandlerTimeoutError
 
 # A target that asks for patience so often in a row has refused.
@@ -38,11 +41,13 @@ def play(hold: Hold, target: Target, trial: Trial) -> Results:
             f"The worker died {MOST_DEATHS} times while it sent this.", permanent=True
         )
         return record(hold, row, delivery, error, 0)
-    if hold.remaining_seconds <= target.timeout_seconds:
-        raise LaneLostError(f"run {hold.run.pk} lane {hold.number}: too late to send anything")
     began = time.monotonic()
-    with Watch() if trial.is_watched else NoWatch() as watch, watch.trying(row.item_id):
-        answer = deliver(target, delivery)
+    last_moment = began + hold.remaining_seconds - target.timeout_seconds
+    try:
+        with Watch() if trial.is_watched else NoWatch() as watch, watch.trying(row.item_id):
+            answer = deliver(target, replace(delivery, send_before=last_moment))
+    except TooLateError:
+        raise LaneLostError(f"run {hold.run.pk} lane {hold.number}: too late to send anything") from None
     return record(hold, row, delivery, answer, round(1000 * (time.monotonic() - began)))
 
 

@@ -8,10 +8,20 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.config import refuse_unknown
-from dlq.targets.base import Answer, ConfirmingTarget, Delivery, Health, Refusal, Target, TargetError
+from dlq.targets.base import (
+    Answer,
+    ConfirmingTarget,
+    Delivery,
+    Health,
+    Refusal,
+    Target,
+    TargetError,
+    TooLateError,
+)
 from dlq.targets.celery import CeleryTarget
 from dlq.targets.handler import HandlerTarget, find_handler
 from dlq.targets.http import HttpTarget
+from dlq.targets.source import SourceTarget
 
 __all__ = [
     "Answer",
@@ -23,6 +33,7 @@ __all__ = [
     "Refusal",
     "Target",
     "TargetError",
+    "TooLateError",
     "check_targets",
     "find_target",
 ]
@@ -36,6 +47,8 @@ def find_target(source: str, consumer: str) -> AnyTarget | None:
     name = settings.CONSUMERS.get(f"{source}/{consumer}", {}).get("target", "handler")
     if name == "handler":
         return find_handler(source, consumer)
+    if name == "source":
+        return SourceTarget(source)
     return make_target(name, json.dumps(settings.TARGETS[name], sort_keys=True))
 
 

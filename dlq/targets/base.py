@@ -1,8 +1,10 @@
 """Where a replay goes: what every target must offer, and the one error of this boundary."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from math import inf
 from typing import Protocol, runtime_checkable
 
 from dlq.models.words import Category
@@ -12,11 +14,14 @@ from dlq.models.words import Category
 class Delivery:
     """A letter on its way: the event as it came, or as somebody replaced it."""
 
+    letter_id: int
     source: str
     consumer: str
     event_id: str
     event_type: str
     sequence_key: str
+    # Whether somebody replaced the event.
+    is_replaced: bool
     # The bytes as they came where there are any, else the payload as JSON.
     body: bytes
     headers: Mapping[str, str]
@@ -24,6 +29,17 @@ class Delivery:
     idempotency_key: str
     # What a run calls it, by which it can be confirmed later.
     item_id: int
+    # By this process's monotonic clock: from then on somebody else may send it.
+    send_before: float = inf
+
+    def check_time(self) -> None:
+        """To be asked as late as can be, when all is ready to be sent."""
+        if time.monotonic() >= self.send_before:
+            raise TooLateError
+
+
+class TooLateError(Exception):
+    """The time in which it could be sent is over; nothing was sent."""
 
 
 class Answer(Enum):

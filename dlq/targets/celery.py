@@ -51,6 +51,7 @@ class CeleryTarget:
             payload = json.loads(delivery.body)
         except ValueError:
             raise TargetError("The event is not JSON, and tasks take nothing else.", permanent=True) from None
+        delivery.check_time()
         try:
             get_app(self.broker_url, self.result_backend).send_task(
                 self.task,

@@ -55,6 +55,8 @@ class HttpTarget:
         parts = urlsplit(self.url)
         connection = self._connect()
         try:
+            connection.connect()
+            delivery.check_time()
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             connection.request(self.method, path, delivery.body, self._headers(delivery))
             response = connection.getresponse()

@@ -14,8 +14,10 @@ def bring_back_skip(skip: Skip, *, actor: audit.Actor, reason: str) -> int:
     with audit.action("skip.bring_back", actor=actor, subject=skip.projection, reason=reason) as entry:
         event = find_event(skip.position)
         # Locked: of two who press at once, the second finds it gone.
-        if event is None or not Skip.objects.select_for_update().filter(pk=skip.pk).first():
+        if not Skip.objects.select_for_update().filter(pk=skip.pk).first():
             raise ProjectionStateError("That event has been brought back already.")
+        if event is None:
+            raise ProjectionStateError("The store no longer has that event: its oldest were pruned.")
         tried = {
             "at": timezone.now().isoformat(),
             "duration_ms": None,

@@ -177,7 +177,7 @@ def test_a_live_run_is_shown_in_place_where_its_letters_are(
     _, form = confirm(operator, f"scope=group&group={group.pk}")
     operator.post(reverse("dlq:replay"), form)
     run = Run.objects.get()
-    sentence = "Replay 6 letters of letters: nothing yet, 6 still to do."
+    sentence = "Replay 6 letters of letters: nothing yet · 6 still to do"
     for url in (reverse("dlq:group", args=[group.pk]), reverse("dlq:letters")):
         html = operator.get(url).content.decode()
         assert sentence in html
