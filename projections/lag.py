@@ -30,19 +30,16 @@ LEFT JOIN LATERAL (
 LEFT JOIN projections_event next ON next.position = p.position + 1
 """
 
-# Exactly what a projection has seen of its types, from the events' own numbers: of each type all before the next one,
-# or all there are. After a checkpoint or the types were changed, and by beat, should the sum ever be off.
-RECOUNT = """
-UPDATE projections_projection p SET seen_count = (
-    SELECT coalesce(sum(coalesce(next.type_no - 1, known.number)), 0)
-    FROM projections_eventtype known
-    LEFT JOIN LATERAL (
-        SELECT type_no FROM projections_event e
-        WHERE e.type = known.name AND e.position > p.position ORDER BY e.position LIMIT 1
-    ) AS next ON true
-    WHERE known.name = ANY(p.event_types)
-)
-WHERE p.id = %(id)s
+# How many events of the types there are up to a position, from their own numbers: of each type all before the next
+# one, or all there are.
+COUNT_SEEN = """
+SELECT coalesce(sum(coalesce(next.type_no - 1, known.number)), 0)
+FROM projections_eventtype known
+LEFT JOIN LATERAL (
+    SELECT type_no FROM projections_event e
+    WHERE e.type = known.name AND e.position > %(position)s ORDER BY e.position LIMIT 1
+) AS next ON true
+WHERE known.name = ANY(%(types)s)
 """
 
 # What each did in the window, and how long ago its first minute there began.
@@ -120,9 +117,20 @@ def get_lags() -> dict[int, Lag]:
 
 
 def recount_seen(projection_id: int) -> None:
-    """Put right what a projection has seen of its types; the caller holds its lock, so that it does not move."""
+    """Put right what a projection has seen of its types; the caller holds its lock, so that it does not move.
+
+    After a checkpoint or the types were changed, and by beat, should the sum ever be off.
+    """
+    found = Projection.objects.filter(pk=projection_id)
+    for types, position in found.values_list("event_types", "position"):
+        found.update(seen_count=count_seen(types, position))
+
+
+def count_seen(types: list[str], position: int) -> int:
+    """Exactly how many events of these types there are up to the position."""
     with connection.cursor() as cursor:
-        cursor.execute(RECOUNT, {"id": projection_id})
+        cursor.execute(COUNT_SEEN, {"types": types, "position": position})
+        return int(cursor.fetchone()[0])
 
 
 def recount_idle() -> None:

@@ -13,7 +13,7 @@ from dashboard.models import AuditEntry, Heartbeat, Lane, Run
 from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
-from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, get_measures
+from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, count_seen, get_measures
 from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
 from projections.reasons import Reason, describe_error, explain
 from projections.store import get_head, get_tail
@@ -140,6 +140,12 @@ def preview_rebuild(projection: Projection) -> RebuildPreview:
     rate = earlier.order_by("-run_id").values_list("rate", flat=True).first() or MODEST_RATE
     letters = sum(count_open([projection.name], source=NATIVE).get(projection.name, {}).values())
     return RebuildPreview(events, events / rate, letters, count_overrides(projection.name, source=NATIVE))
+
+
+def preview_reset(projection: Projection, position: int) -> tuple[int, int]:
+    """How many events of its types a reset to the position would handle again, and how many it would leave out."""
+    seen = [count_seen(projection.event_types, at) for at in (projection.position, position)]
+    return max(seen[0] - seen[1], 0), max(seen[1] - seen[0], 0)
 
 
 def find_troubled() -> Iterator[Need]:
