@@ -59,7 +59,7 @@ def draw_depth(figures: Figures, wanted: Range) -> Chart:
             f"{abs(now - then):,} {'more' if now > then else 'fewer'} than" if now != then else "as many as"
         )
         sentence = f"{now:,} letter{plural(now)} open, {change} {when}."
-    return draw([Series("open", "open", depths)], slots, sentence, gap=0)
+    return draw([Series("open", "open", depths)], slots, sentence, gap=-0.05)
 
 
 def draw_replays(figures: Figures, wanted: Range) -> Chart:
