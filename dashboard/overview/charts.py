@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.utils import timezone
 
 from dashboard.charts import Chart, Series, stack_columns
-from dashboard.overview.queries import Figures, Range
+from dashboard.overview.figures import Figures, Range
 from dlq.models.words import Category
 from dlq.queries.overview import History, OpenFigures, Slots
 from dlq.sampling import ATTEMPT_BOUNDS
