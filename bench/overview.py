@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from bench.http import copy_database, make_session, serving
-from bench.letters import fill
+from bench.letters import OPEN_SHARE, fill
 from bench.report import Bar, in_turns, report
 from dashboard.overview.figures import RANGES
 from dlq.needs import GROWING, SHOWN
@@ -102,8 +102,8 @@ def main() -> None:
     report("overview", bars, rows=asked.rows, milliseconds=milliseconds)
 
 
-def prepare(rows: int, **options: float) -> None:
-    fill(rows, **options)
+def prepare(rows: int, open_share: float = OPEN_SHARE) -> None:
+    fill(rows, open_share=open_share)
     with connection.cursor() as cursor:
         cursor.execute(SAMPLES)
     take_sample()

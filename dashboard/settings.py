@@ -5,7 +5,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.embedded.addresses import database_url, redis_url
+from dashboard.config import Config, every_seconds, read_config
+from dashboard.embedded.addresses import DATABASE, DEMO_DATABASE, DEMO_REDIS, database_url, redis_url
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
 
@@ -16,9 +17,14 @@ env = Env()
 
 DATA_DIR = Path(env.text("REDRIVE_DATA", str(BASE_DIR / ".redrive"))).absolute()
 EMBEDDED = not env.text("DATABASE_URL")
+# The demo shop runs only where both stores are our own. `up` decides at each start, and leaves a mark for commands that
+# are run beside it.
+DEMO_MARK = DATA_DIR / "demo"
+DEMO = EMBEDDED and not env.text("REDIS_URL") and env.boolean("REDRIVE_DEMO", DEMO_MARK.exists())
+OWN_DATABASE_URL = database_url(DATA_DIR, DEMO_DATABASE if DEMO else DATABASE)
 DATABASES = {
     "default": django_database(
-        env.url("DATABASE_URL", database_url(DATA_DIR), {"postgresql", "postgres"}),
+        env.url("DATABASE_URL", OWN_DATABASE_URL, {"postgresql", "postgres"}),
     )
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
@@ -28,11 +34,12 @@ DATABASES["default"]["OPTIONS"] = {
     "tcp_user_timeout": 10_000,
     "application_name": "redrive",
 } | DATABASES["default"]["OPTIONS"]
-REDIS_URL = env.url("REDIS_URL", redis_url(DATA_DIR), {"redis", "rediss", "unix"})
+OWN_REDIS_URL = redis_url(DATA_DIR, db=DEMO_REDIS if DEMO else 0)
+REDIS_URL = env.url("REDIS_URL", OWN_REDIS_URL, {"redis", "rediss", "unix"})
 
 # Which installation this is ------------------------------------------------------------------------
 
-ENVIRONMENT_NAME = env.text("REDRIVE_ENVIRONMENT", "demo" if EMBEDDED else "production")
+ENVIRONMENT_NAME = env.text("REDRIVE_ENVIRONMENT", "demo" if DEMO else "local" if EMBEDDED else "production")
 ENVIRONMENT_COLOUR = env.choice(
     "REDRIVE_ENVIRONMENT_COLOUR",
     {"production": "red", "prod": "red", "staging": "amber"}.get(ENVIRONMENT_NAME, "blue"),
@@ -75,6 +82,8 @@ CSRF_COOKIE_NAME = "redrive_csrf"
 CSRF_FAILURE_VIEW = "dashboard.errors.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# No page takes a file. One that comes is read past, and never fills the disk, which anybody could make it do.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -94,6 +103,7 @@ SECTIONS = ["dlq", "projections", "breakers", "sources"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
+    *(["demo"] if DEMO else []),
     # The operator's own code: projections, handlers, run kinds.
     *env.words("REDRIVE_APPS"),
     "django_htmx",
@@ -119,6 +129,8 @@ MIDDLEWARE = [
     "dashboard.middleware.LoginRequired",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
+if "demo" in INSTALLED_APPS:
+    MIDDLEWARE.append("demo.middleware.note_steps")
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
 TEMPLATES = [
@@ -150,6 +162,13 @@ STORAGES = {"staticfiles": {"BACKEND": "dashboard.static.VersionedStaticFiles"}}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000
 
+# What is connected: redrive.toml, if there is one; see docs/sources.md and docs/replay.md -----------------
+
+CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(BASE_DIR / "redrive.toml"))).absolute()
+CONFIG = read_config(CONFIG_PATH, env) if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists() else Config()
+# Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
+SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
+
 # Long work -----------------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = kombu_url(REDIS_URL)
@@ -159,7 +178,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 10, "socket_connect_timeout
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 # Housekeeping has a queue and a worker of its own: a long run must not keep lost work from being found.
-CELERY_TASK_ROUTES = {"dashboard.tasks.run_lane": {"queue": "runs"}, "*": {"queue": "housekeeping"}}
+# So have the sources: one that hangs must not keep anything else waiting.
+CELERY_TASK_ROUTES = {
+    "dashboard.tasks.run_lane": {"queue": "runs"},
+    "sources.tasks.sync": {"queue": "sources"},
+    "*": {"queue": "housekeeping"},
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BEAT_SCHEDULER = "dashboard.workers.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
@@ -179,7 +203,18 @@ CELERY_BEAT_SCHEDULE = {
         "dlq.tasks.sample": 60.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,
+        "sources.tasks.prune": 300.0,
     }.items()
+}
+# A look at each source, as often as its table says; what makes no sense there is refused when Django starts.
+CELERY_BEAT_SCHEDULE |= {
+    f"sync {name}": {
+        "task": "sources.tasks.sync",
+        "args": [name],
+        "schedule": every_seconds(values),
+        "options": {"expires": every_seconds(values)},
+    }
+    for name, values in SOURCES.items()
 }
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
@@ -199,7 +234,9 @@ FOREIGN_BREAKERS_URL = env.url("REDRIVE_FOREIGN_BREAKERS_URL", REDIS_URL, {"redi
 # Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
 MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
 # Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
-CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
+CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS")) | {
+    name.partition("/")[2] for name, values in CONSUMERS.items() if values.get("criticality") == "ledger"
+}
 # Above this many letters the number must be typed to confirm.
 TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
 # Links from a letter to traces, logs and the like, and from a group to its runbook.
@@ -210,11 +247,19 @@ LINKS = env.links(
 RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type", "category", "source"})
 # So many failed replays set a letter apart as poison.
 POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, most=1000)
-# Where replays may go beside our own handlers, and whose letters go there; see docs/replay.md.
-TARGETS = env.targets("REDRIVE_TARGETS")
-CONSUMER_TARGETS = env.names("REDRIVE_CONSUMER_TARGETS")
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
+
+# Sources -------------------------------------------------------------------------------------------
+
+# What a token may report in a minute, and in one request; see docs/push.md.
+PUSH_PER_MINUTE = env.number("REDRIVE_PUSH_PER_MINUTE", 60_000, least=1)
+PUSH_BODY_BYTES = env.number("REDRIVE_PUSH_BODY_BYTES", 5_000_000, least=1_000, most=50_000_000)
+
+# The demo shop -------------------------------------------------------------------------------------
+
+# So many times as fast as life.
+DEMO_SPEED = env.number("REDRIVE_DEMO_SPEED", 1, least=1, most=60)
 
 # Logs ----------------------------------------------------------------------------------------------
 

@@ -6,8 +6,11 @@ from datetime import timedelta
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from dashboard.attention import Need
+from dashboard.banners import Banner
 from dashboard.templatetags.console import duration
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
@@ -43,6 +46,19 @@ def find_worst_groups() -> Iterator[Need]:
 
 def count(number: int, noun: str) -> str:
     return f"{intcomma(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def say_stopped_replays() -> Iterator[Banner]:
+    """On every page: whoever wonders why nothing is replayed need not look for it."""
+    for switch in ReplaySwitch.objects.all()[:1]:
+        why = f": {switch.reason.rstrip('.')}" if switch.reason else ""
+        since = date_format(localtime(switch.stopped_at), "H:i")
+        yield Banner(
+            f"All replays are stopped by {switch.stopped_by} since {since}{why}.",
+            reverse("dlq:confirm_allow_replays"),
+            "Allow them again…",
+            "replay.allow_all",
+        )
 
 
 def find_stopped_replays() -> Iterator[Need]:

@@ -13,8 +13,11 @@ SAMPLES = dict.fromkeys(
         "letter_id",
         "rule_id",
         "projection_id",
+        "foreign_id",
         "skip_id",
         "request_id",
+        "token_id",
+        "item_id",
     ),
     "1",
 ) | {"token": "no-such-token", "panel": "no-such-panel"}

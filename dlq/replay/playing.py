@@ -103,7 +103,7 @@ def play_carefully(
 def hold_back(row: Row, ahead: Ahead, results: Results) -> bool:
     earlier = ahead.find(row)
     if earlier:
-        results.hold(row, f"letter {earlier} stands before it in its sequence")
+        results.hold_behind(row, earlier)
     return bool(earlier)
 
 

@@ -39,7 +39,7 @@ def handle_hopefully(projector: Projector, batch: Batch, events: list[StoredEven
 
 @contextmanager
 def pipelining(projector: Projector) -> Iterator[None]:
-    """If the projection wants it, statements do not wait for answers; what goes wrong is raised at the end at the latest."""
+    """If it wants so, statements wait for no answer; what goes wrong is raised at the end at the latest."""
     if not projector.is_pipelined:
         yield
         return
