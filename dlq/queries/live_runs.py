@@ -21,7 +21,9 @@ class LiveRun:
 
     @property
     def sentence(self) -> str:
-        parts = [f"{part.count:,} {part.label}" for part in self.progress.parts if part.count] or ["nothing yet"]
+        parts = [f"{part.count:,} {part.label}" for part in self.progress.parts if part.count] or [
+            "nothing yet"
+        ]
         return f"{self.run.title}: {' · '.join([*parts, f'{self.progress.left_count:,} still to do'])}"
 
 

@@ -13,7 +13,8 @@ def make_delivery(row: Row) -> Delivery | None:
     """The event as it came, or as somebody replaced it; None: there is nothing to send."""
     body = LetterBody.objects.get(letter=row.letter_id)
     override = find_overrides(row.consumer, [row.event_id], source=row.source).get(row.event_id)
-    if override and override.kind == Override.Kind.REPLACED:
+    is_replaced = override is not None and override.kind == Override.Kind.REPLACED
+    if override is not None and is_replaced:
         content = json.dumps(override.payload).encode()
     elif body.payload_raw is not None:
         content = bytes(body.payload_raw)
@@ -25,6 +26,8 @@ def make_delivery(row: Row) -> Delivery | None:
     generation = DeadLetter.objects.values_list("replays", flat=True).get(pk=row.letter_id)
     parts = (row.consumer, row.event_id, sha256(content).hexdigest(), str(generation))
     return Delivery(
+        letter_id=row.letter_id,
+        is_replaced=is_replaced,
         source=row.source,
         consumer=row.consumer,
         event_id=row.event_id,

@@ -14,11 +14,14 @@ from dlq.models.words import Category
 class Delivery:
     """A letter on its way: the event as it came, or as somebody replaced it."""
 
+    letter_id: int
     source: str
     consumer: str
     event_id: str
     event_type: str
     sequence_key: str
+    # Whether somebody replaced the event.
+    is_replaced: bool
     # The bytes as they came where there are any, else the payload as JSON.
     body: bytes
     headers: Mapping[str, str]
@@ -111,3 +114,8 @@ class ConfirmingTarget(Target, Protocol):
 
     def ask(self, item_ids: Sequence[int]) -> dict[int, Answer | Refusal]:
         """What became of these; one that is not in it is not known yet."""
+
+
+def get_confirmation_time(target: object) -> float | None:
+    """How long what a target took may wait to be confirmed; None: nobody confirms it."""
+    return target.confirmed_within if isinstance(target, ConfirmingTarget) else None
