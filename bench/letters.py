@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from django.db import connection
 
 CHUNK = 100_000
+OPEN_SHARE = 0.02
 
 GROUPS = """
 INSERT INTO dlq_failuregroup
@@ -75,7 +76,7 @@ WHERE indrelid = ANY(ARRAY['dlq_deadletter', 'dlq_letterbody', 'dlq_attempt']::r
 """
 
 
-def fill(total: int, *, open_share: float = 0.02, groups: int = 500, tenants: int = 1000) -> None:
+def fill(total: int, *, open_share: float = OPEN_SHARE, groups: int = 500, tenants: int = 1000) -> None:
     """Make so many letters, counted by the triggers as in real life, and let Postgres know what it has."""
     from dlq.compaction import compact
 

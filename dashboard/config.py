@@ -17,7 +17,7 @@ NAME = re.compile(r"^[a-z0-9][a-z0-9._-]{0,62}$")
 # These mean something already: letters of our own consumers, and the two targets that need no table.
 TAKEN_NAMES = {"sources": {"native"}, "targets": {"handler", "source"}}
 TABLES = ("sources", "targets", "consumers")
-CONSUMER_KEYS = ("target", "criticality", "sequence")
+CONSUMER_KEYS = ("target", "criticality", "sequence", "event_types", "worker")
 SYNC_SECONDS = 2.0
 # A ledger must not lose an event silently: closing its letters takes a reason.
 CRITICALITIES = ("normal", "ledger")
@@ -104,7 +104,10 @@ def check_consumer(where: str, name: str, values: Table, config: Config) -> None
         raise ImproperlyConfigured(f'{where}: write the name as "source/consumer".')
     refuse_unknown(values, CONSUMER_KEYS, where)
     for key, value in values.items():
-        if not isinstance(value, str):
+        if key == "event_types":
+            if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+                raise ImproperlyConfigured(f'{where} {key} is {value!r}; write a list such as ["OrderPaid"].')
+        elif not isinstance(value, str):
             raise ImproperlyConfigured(f"{where} {key} is {value!r}; write text.")
     target = values.get("target", "")
     allowed = {*config.targets, *TAKEN_NAMES["targets"]}

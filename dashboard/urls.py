@@ -1,5 +1,6 @@
 """Every page and verb of the console; the sections list theirs in their own urls.py."""
 
+from django.apps import apps
 from django.urls import include, path
 
 from dashboard import views
@@ -31,6 +32,8 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("favicon.svg", views.favicon, name="favicon"),
 ]
+if apps.is_installed("demo"):
+    urlpatterns.append(path("demo/", include("demo.urls")))
 
 handler400 = "dashboard.errors.bad_request"
 handler403 = "dashboard.errors.permission_denied"

@@ -1,6 +1,6 @@
 """What the dead letters forget, and when: closed letters if a setting says so, open ones never."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -66,17 +66,17 @@ def purge() -> None:
         cursor.execute(PURGE_ITEMS, {"days": KEEP_ITEMS_DAYS, "most": PURGE_SIZE * MOST_BATCHES})
     if not settings.KEEP_CLOSED_DAYS:
         return
+    old = timezone.now() - timedelta(days=settings.KEEP_CLOSED_DAYS)
     for _ in range(MOST_BATCHES):
-        if purge_letters() < PURGE_SIZE:
+        if purge_letters(old) < PURGE_SIZE:
             break
     with connection.cursor() as cursor:
         cursor.execute(PURGE_GROUPS)
         cursor.execute(RETIRE_GROUPS, {"days": settings.KEEP_CLOSED_DAYS})
 
 
-def purge_letters() -> int:
-    """Delete a batch of letters that were closed long ago, and all that belongs to them; returns how many."""
-    old = timezone.now() - timedelta(days=settings.KEEP_CLOSED_DAYS)
+def purge_letters(old: datetime) -> int:
+    """Delete a batch of letters that were closed before a time, and all that belongs to them; returns how many."""
     with transaction.atomic():
         # Without a constraint in the database it is here that nothing is left behind.
         closed = without_active(DeadLetter.objects.filter(closed_at__lt=old)).order_by("closed_at")

@@ -16,7 +16,7 @@ from projections.charts import draw_spark
 from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, get_measures
 from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
 from projections.reasons import Reason, describe_error, explain
-from projections.store import get_head
+from projections.store import get_head, get_tail
 
 # Shown of a history; the audit trail has all of it.
 HISTORY_SIZE = 20
@@ -135,7 +135,7 @@ class RebuildPreview:
 
 
 def preview_rebuild(projection: Projection) -> RebuildPreview:
-    events = get_head()
+    events = get_head() - get_tail()
     earlier = Lane.objects.filter(run__kind="rebuild", run__options__projection=projection.name, rate__gt=0)
     rate = earlier.order_by("-run_id").values_list("rate", flat=True).first() or MODEST_RATE
     letters = sum(count_open([projection.name], source=NATIVE).get(projection.name, {}).values())

@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Protocol
 
 
@@ -12,6 +13,13 @@ class SourceError(Exception):
     def __init__(self, message: str, *, permanent: bool) -> None:
         super().__init__(message)
         self.permanent = permanent
+
+
+class ResetRefusedError(SourceError):
+    """A checkpoint was left alone, because its worker would undo a reset or had moved it meanwhile."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, permanent=True)
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,24 @@ class ForeignLetter:
         return ForeignState(self.key, self.status, self.failed_at, self.attempts)
 
 
+class Bound(StrEnum):
+    """How a number of events is meant: it was counted, or only so many could be looked at."""
+
+    EXACT = ""
+    AT_MOST = "at_most"
+    AT_LEAST = "at_least"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Whether somebody works, None if that cannot be seen, and how we know."""
+
+    is_running: bool | None
+    sentence: str
+    # Whether not being seen means being stopped; a projector that works in batches comes and goes.
+    is_steady: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class ForeignCheckpoint:
     """How far a consumer that others run has come; None always means that it cannot be known."""
@@ -94,15 +120,41 @@ class ForeignCheckpoint:
     consumer: str
     # In the source's own words, such as an event id; `position` if it is a number.
     at: str
+    # Another one after every write: what a reset compares before it touches anything.
+    stamp: str
+    worker: Evidence
     position: int | None = None
+    head: int | None = None
     last_event_id: str = ""
     last_event_type: str = ""
     updated_at: datetime | None = None
+    # Since it was written, by the source's own clock.
+    idle_seconds: float | None = None
     # Events that it has not come to, and when the first of those was written.
     lag: int | None = None
+    lag_bound: Bound = Bound.EXACT
+    # Why it is not known, or not known better.
+    lag_note: str = ""
     waiting_since: datetime | None = None
-    # Whether a worker of it is seen.
-    is_running: bool | None = None
+
+
+@dataclass(frozen=True)
+class NamedEvent:
+    """An event, as much as a person needs to look for its effect."""
+
+    event_id: str
+    event_type: str
+    stream: str
+    position: str
+
+
+@dataclass(frozen=True)
+class Unaccounted:
+    """Events that a checkpoint went past without a trace; the number is None if that cannot be known."""
+
+    number: int | None
+    sentence: str
+    named: list[NamedEvent] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -167,6 +219,15 @@ class Checkpoints(Protocol):
     def inspect(self) -> Found: ...
 
     def list_checkpoints(self) -> list[ForeignCheckpoint]: ...
+
+    def find_unaccounted(self, checkpoint: ForeignCheckpoint) -> Unaccounted: ...
+
+    def reset_checkpoint(self, consumer: str, *, stamp: str, has_seen_worker: bool) -> bool:
+        """Take it back to before the first event, or raise ResetRefusedError; nothing happens if there is none.
+
+        `has_seen_worker`: its worker was seen before, so that not seeing it means something. Returns whether it is
+        certain that nobody worked while this was done.
+        """
 
 
 @dataclass(frozen=True)

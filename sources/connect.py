@@ -23,7 +23,8 @@ APPLICATION_NAME = "redrive"
 # One round trip; times without a zone are taken for UTC.
 LIMITS = """
 SELECT set_config('statement_timeout', %(statement)s, true), set_config('lock_timeout', %(lock)s, true),
-       set_config('idle_in_transaction_session_timeout', %(idle)s, true), set_config('TimeZone', 'UTC', true)
+       set_config('idle_in_transaction_session_timeout', %(idle)s, true), set_config('TimeZone', 'UTC', true),
+       set_config('bytea_output', 'hex', true)
 """
 READ_ONLY = LIMITS + ", set_config('transaction_read_only', 'on', true)"
 

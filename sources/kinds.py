@@ -7,6 +7,8 @@ from django.core.exceptions import ImproperlyConfigured
 from dashboard.config import SYNC_SECONDS
 from sources import registry
 from sources.base import Source
+from sources.checkpoints.eventcore import EventcoreCheckpoints
+from sources.checkpoints.eventsource_py import EventsourceCheckpoints
 from sources.sql.mapping import KEYS, Mapping, make_mapping
 from sources.sql.presets import EVENTSOURCE_PY, PLATFORM_SERVICES
 from sources.sql.source import MakeCheckpoints, SqlSource
@@ -17,11 +19,16 @@ COMMON = frozenset({"dsn", "every_seconds", "timeout_seconds"})
 
 LETTERS: dict[str, Mapping] = {"eventsource-py": EVENTSOURCE_PY, "platform-services": PLATFORM_SERVICES}
 NO_LETTERS = {"eventcore": "EventCore has no table of dead letters."}
-CHECKPOINTS: dict[str, MakeCheckpoints] = {}
+CHECKPOINTS: dict[str, MakeCheckpoints] = {
+    "eventsource-py": EventsourceCheckpoints,
+    "eventcore": EventcoreCheckpoints,
+}
 NO_CHECKPOINTS = {
     "platform-services": "Its projections keep no checkpoint.",
     "sql": "The mapping describes letters and no checkpoints.",
 }
+# How a worker is seen where its tables do not show it; EventCore's holds a lock.
+SEEN_BY = {"eventsource-py": frozenset({"worker"})}
 UNKNOWN = "This kind of source is not known to have any."
 
 
@@ -38,6 +45,7 @@ def make_sql_source(kind: str, name: str, mapping: Mapping | None, values: dict[
         read_seconds(where, "timeout_seconds", values, TIMEOUT_SECONDS, most=30),
         mapping=mapping,
         make_checkpoints=CHECKPOINTS.get(kind),
+        worker=read_text(where, "worker", values),
         no_letters=NO_LETTERS.get(kind, UNKNOWN),
         no_checkpoints=NO_CHECKPOINTS.get(kind, UNKNOWN),
     )
@@ -59,6 +67,13 @@ def read_seconds(where: str, key: str, values: dict[str, Any], default: float, *
     return float(value)
 
 
+def read_text(where: str, key: str, values: dict[str, Any]) -> str:
+    value = values.get(key, "")
+    if not isinstance(value, str):
+        raise ImproperlyConfigured(f"{where} {key} is {value!r}; write text.")
+    return value
+
+
 for preset in ("eventsource-py", "platform-services", "eventcore"):
-    registry.register(preset, COMMON, make_preset(preset))
+    registry.register(preset, COMMON | SEEN_BY.get(preset, frozenset()), make_preset(preset))
 registry.register("sql", COMMON | KEYS, make_home_made)

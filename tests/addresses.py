@@ -13,6 +13,7 @@ SAMPLES = dict.fromkeys(
         "letter_id",
         "rule_id",
         "projection_id",
+        "foreign_id",
         "skip_id",
         "request_id",
         "token_id",

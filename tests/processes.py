@@ -116,6 +116,8 @@ class OwnPostgres:
         """An immediate shutdown: nothing is tidied up, the next start recovers."""
         self.popen.send_signal(signal.SIGQUIT)
         self.popen.wait()
+        assert self.popen.stdin is not None
+        self.popen.stdin.close()
 
     def close(self) -> None:
         self.crash()

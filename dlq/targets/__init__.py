@@ -22,6 +22,7 @@ from dlq.targets.base import (
 from dlq.targets.celery import CeleryTarget
 from dlq.targets.handler import HandlerTarget, find_handler
 from dlq.targets.http import HttpTarget
+from dlq.targets.source import SourceTarget
 
 __all__ = [
     "Answer",
@@ -48,6 +49,8 @@ def find_target(source: str, consumer: str) -> AnyTarget | None:
     name = settings.CONSUMERS.get(f"{source}/{consumer}", {}).get("target", "handler")
     if name == "handler":
         return find_handler(source, consumer)
+    if name == "source":
+        return SourceTarget(source)
     return make_target(name, json.dumps(settings.TARGETS[name], sort_keys=True))
 
 

@@ -20,8 +20,8 @@ from dashboard.templatetags.console import duration
 from projections import operations, queries
 from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
-from projections.store import find_position
-from projections.views.confirm import Confirmation, ask
+from projections.store import find_position, get_tail
+from projections.views.confirm import Confirmation, ask, get_request_key
 from projections.views.verbs import get_position, get_reason
 
 
@@ -167,10 +167,7 @@ def describe_rebuild(row: Projection) -> list[str]:
 
 def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run]) -> HttpResponse:
     """Start a run and go to it; if it cannot be started, say why on the projection's page."""
-    try:
-        key = UUID(request.POST.get("request_key", ""))
-    except ValueError:
-        raise BadRequest("request_key is missing; open the confirmation again.") from None
+    key = get_request_key(request)
     try:
         run = operation(key)
     except ProjectionStateError as error:
@@ -183,7 +180,7 @@ def get_target(request: HttpRequest) -> int:
     """The position that the form asks for: the start, a position, or a time."""
     to = request.POST.get("to", "position")
     if to == "start":
-        return 0
+        return get_tail()
     return find_position(get_time(request)) if to == "time" else get_position(request)
 
 

@@ -8,7 +8,7 @@ from sources.base import Change, ForeignLetter, ForeignState, Found, Words
 from sources.connect import Connection, reading, writing
 from sources.sql import inspect
 from sources.sql.mapping import Mapping
-from sources.sql.rows import STATE_LENGTH, list_values, make_letter, make_state
+from sources.sql.rows import RowReader, make_state
 
 # What looks at all open rows at once may take so many times longer: it happens once, at the first import.
 PATIENCE = 12
@@ -46,6 +46,7 @@ class SqlLetters:
         self.seconds = seconds
         self.table = mapping.identifier
         self.key = Identifier(mapping.key)
+        self.reader = RowReader(mapping)
 
     @property
     def words(self) -> Words:
@@ -69,11 +70,11 @@ class SqlLetters:
     def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
         rows = self._fetch(
             OPEN_ROWS,
-            columns=SQL(", ").join(list_values(self.mapping)),
+            columns=SQL(", ").join(self.reader.letter),
             range=self._range(after, until),
             params={"after": after, "until": until, "limit": limit},
         )
-        return [make_letter(self.mapping, row) for row in rows]
+        return [self.reader.make_letter(row) for row in rows]
 
     def list_open_keys(self, *, after: str, limit: int) -> list[str]:
         params = {"after": after, "limit": limit}
@@ -85,16 +86,14 @@ class SqlLetters:
     def find_states(self, keys: list[str]) -> dict[str, ForeignState]:
         rows = self._fetch(
             STATES,
-            state=SQL(", ").join(list_values(self.mapping)[:STATE_LENGTH]),
+            state=SQL(", ").join(self.reader.state),
             params={"keys": array(keys)},
         )
         return {row[0]: make_state(row) for row in rows}
 
     def read(self, keys: list[str]) -> list[ForeignLetter]:
-        rows = self._fetch(
-            READ, columns=SQL(", ").join(list_values(self.mapping)), params={"keys": array(keys)}
-        )
-        return [make_letter(self.mapping, row) for row in rows]
+        rows = self._fetch(READ, columns=SQL(", ").join(self.reader.letter), params={"keys": array(keys)})
+        return [self.reader.make_letter(row) for row in rows]
 
     def split_open(self, parts: int) -> tuple[int, list[str]]:
         shares = [n / parts for n in range(1, parts)]

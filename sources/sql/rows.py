@@ -2,91 +2,113 @@
 
 import json
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from psycopg.sql import SQL, Composable, Identifier
 
+from dlq.api import JsonText
 from sources.base import ForeignLetter, ForeignState
 from sources.sql.mapping import VALUES, Mapping
 from sources.tracebacks import find_error_type
 
 UNKNOWN_CONSUMER = "unknown"
-# So many of the values are the state.
-STATE_LENGTH = 5
 
 
-def list_values(mapping: Mapping) -> list[Composable]:
-    """What to select, in this order: the state first, then the rest."""
-    return [
-        as_text(mapping.key),
-        as_text(mapping.status) if mapping.status else SQL("''"),
-        Identifier(mapping.failed_at),
-        Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
-        as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
-        Identifier(mapping.payload),
-        Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL"),
-        *(as_text(getattr(mapping, name)) for name in list_columns(mapping)),
-    ]
+class RowReader:
+    """Knows what to select for a mapping, and makes letters of what comes back."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        self.mapping = mapping
+        named = {name: getattr(mapping, name) for name in VALUES if getattr(mapping, name)}
+        self.columns = [name for name, value in named.items() if not value.startswith("$")]
+        self.paths = {name: split_path(value) for name, value in named.items() if value.startswith("$")}
+
+    @cached_property
+    def state(self) -> list[Composable]:
+        mapping = self.mapping
+        return [
+            as_text(mapping.key),
+            as_text(mapping.status) if mapping.status else SQL("''"),
+            Identifier(mapping.failed_at),
+            Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
+            as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
+        ]
+
+    @cached_property
+    def letter(self) -> list[Composable]:
+        """The state first. The payload comes as text, with its type: a document, or a message as text or bytes."""
+        mapping = self.mapping
+        return [
+            *self.state,
+            SQL("pg_typeof({})::text").format(Identifier(mapping.payload)),
+            as_text(mapping.payload),
+            Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL"),
+            *(as_text(getattr(mapping, name)) for name in self.columns),
+        ]
+
+    def make_letter(self, row: tuple[Any, ...]) -> ForeignLetter:
+        key, status, failed_at, attempts, _, payload_type, text, first_failed_at, *values = row
+        found = dict(zip(self.columns, values, strict=True))
+        if self.paths:
+            document = parse(text)
+            for name, steps in self.paths.items():
+                found[name] = find_text(document, steps)
+        get = found.get
+        message, trace = get("error_message") or "", get("stacktrace") or ""
+        return ForeignLetter(
+            key=key,
+            status=status or "",
+            failed_at=as_time(failed_at),
+            attempts=int(attempts or 1),
+            consumer=get("consumer") or self.mapping.consumer_name or UNKNOWN_CONSUMER,
+            event_id=get("event_id") or key,
+            event_type=get("event_type") or "",
+            payload=read_payload(payload_type, text),
+            error_type=get("error_type") or find_error_type(trace, message),
+            error_message=message,
+            stacktrace=trace,
+            first_failed_at=as_time(first_failed_at) if first_failed_at else None,
+            sequence_key=get("sequence") or "",
+            sequence_no=as_number(get("sequence_no") or ""),
+            trace_id=get("trace") or "",
+            tenant=get("tenant") or "",
+            app_version=get("version") or "",
+        )
 
 
-def list_columns(mapping: Mapping) -> list[str]:
-    """The values that are columns."""
-    return [name for name in VALUES if getattr(mapping, name) and not getattr(mapping, name).startswith("$")]
+def make_state(row: tuple[Any, ...]) -> ForeignState:
+    key, status, failed_at, attempts, closed_by = row
+    return ForeignState(key, status or "", as_time(failed_at), int(attempts or 1), closed_by or "")
 
 
 def as_text(column: str) -> Composable:
     return SQL("{}::text").format(Identifier(column))
 
 
-def make_state(row: tuple[Any, ...]) -> ForeignState:
-    key, status, failed_at, attempts, closed_by = row[:STATE_LENGTH]
-    return ForeignState(key, status or "", as_time(failed_at), int(attempts or 1), closed_by or "")
+def read_payload(payload_type: str, text: str | None) -> JsonText | str | bytes | None:
+    if text is None:
+        return None
+    if payload_type in ("json", "jsonb"):
+        return JsonText(text)
+    return bytes.fromhex(text[2:]) if payload_type == "bytea" else text
 
 
-def make_letter(mapping: Mapping, row: tuple[Any, ...]) -> ForeignLetter:
-    state, payload, first_failed_at = make_state(row), *row[STATE_LENGTH : STATE_LENGTH + 2]
-    values: dict[str, str] = dict(zip(list_columns(mapping), row[STATE_LENGTH + 2 :], strict=True))
-    document = parse(payload)
-    for name in VALUES:
-        path = getattr(mapping, name)
-        if path.startswith("$"):
-            values[name] = find_text(document, path)
-    found = {name: value or "" for name, value in values.items()}
-    message, trace = found.get("error_message", ""), found.get("stacktrace", "")
-    return ForeignLetter(
-        key=state.key,
-        status=state.status,
-        failed_at=state.failed_at,
-        attempts=state.attempts,
-        consumer=found.get("consumer") or mapping.consumer_name or UNKNOWN_CONSUMER,
-        event_id=found.get("event_id") or state.key,
-        event_type=found.get("event_type", ""),
-        payload=payload,
-        error_type=found.get("error_type") or find_error_type(trace, message),
-        error_message=message,
-        stacktrace=trace,
-        first_failed_at=as_time(first_failed_at) if first_failed_at else None,
-        sequence_key=found.get("sequence", ""),
-        sequence_no=as_number(found.get("sequence_no", "")),
-        trace_id=found.get("trace", ""),
-        tenant=found.get("tenant", ""),
-        app_version=found.get("version", ""),
-    )
-
-
-def parse(payload: Any) -> Any:
+def parse(text: str | None) -> Any:
     """The payload as a document; None if it is none."""
-    if isinstance(payload, str | bytes):
-        try:
-            return json.loads(payload)
-        except (ValueError, RecursionError):
-            return None
-    return payload
+    try:
+        return json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return None
 
 
-def find_text(document: Any, path: str) -> str:
-    """The value at a path such as $.order.id; empty if there is none."""
-    for step in path.removeprefix("$.").split("."):
+def split_path(path: str) -> tuple[str, ...]:
+    return tuple(path.removeprefix("$.").split("."))
+
+
+def find_text(document: Any, steps: tuple[str, ...]) -> str:
+    """The value at the end of the steps; empty if there is none."""
+    for step in steps:
         document = document.get(step) if isinstance(document, dict) else None
     return "" if document is None else document if isinstance(document, str) else json.dumps(document)
 

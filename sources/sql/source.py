@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sources.base import Ability, Capabilities, Checkpoints, Found, Inspection, Words
+from sources.checkpoints.told import Told
 from sources.connect import Connection, connect
 from sources.sql.letters import SqlLetters
 from sources.sql.mapping import Mapping
 
-# Makes the reader of checkpoints from a connection and the seconds that a statement may take.
-MakeCheckpoints = Callable[[Connection, float], Checkpoints]
+# Makes the reader of checkpoints from a connection, the seconds that a statement may take, and what is told about them.
+MakeCheckpoints = Callable[[Connection, float, Told], Checkpoints]
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class SqlSource:
     timeout_seconds: float
     mapping: Mapping | None = None
     make_checkpoints: MakeCheckpoints | None = None
+    # The application_name of its workers' sessions; empty: nobody said.
+    worker: str = ""
     # Where something is missing by its nature, the sentence that says so.
     no_letters: str = ""
     no_checkpoints: str = ""
@@ -50,8 +53,12 @@ class SqlVisit:
 
     @cached_property
     def checkpoints(self) -> Checkpoints | None:
-        make = self.source.make_checkpoints
-        return make(self.connection, self.source.timeout_seconds) if make else None
+        source = self.source
+        if source.make_checkpoints is None:
+            return None
+        return source.make_checkpoints(
+            self.connection, source.timeout_seconds, Told(source.name, source.worker)
+        )
 
     def inspect(self) -> Inspection:
         letters = self.letters.inspect() if self.letters else nothing(self.source.no_letters)

@@ -6,30 +6,32 @@
 4. Letters that are closed all the same open again: the source has the last word on its own row.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from dlq.api import Failure, find_letters, record_failures, reopen_letters
 from sources.base import ForeignLetter, ForeignState, Words
 from sources.models import ForeignRow, MovedRow
-from sources.sql.rows import find_text, parse
+from sources.sql.rows import find_text, parse, split_path
 
 # Rows that are known take what was seen; is_open is what the words say.
 NOTE_SEEN = """
 UPDATE sources_foreignrow r SET status = f.status, failed_at = f.failed_at, attempts = f.attempts, is_open = f.is_open
-FROM unnest(%(keys)s::text[], %(statuses)s::text[], %(failed)s::timestamptz[], %(attempts)s::int[], %(open)s::bool[])
-    AS f(key, status, failed_at, attempts, is_open)
+FROM json_to_recordset(%(rows)s::json) AS f(key text, status text, failed_at timestamptz, attempts int, is_open bool)
 WHERE r.source = %(source)s AND r.key = f.key
 """
 ADD_ROWS = """
 INSERT INTO sources_foreignrow (source, key, letter_id, status, failed_at, attempts, is_open)
 SELECT %(source)s, key, letter_id, status, failed_at, attempts, true
-FROM unnest(%(keys)s::text[], %(letters)s::bigint[], %(statuses)s::text[], %(failed)s::timestamptz[],
-            %(attempts)s::int[]) AS f(key, letter_id, status, failed_at, attempts)
+FROM json_to_recordset(%(rows)s::json)
+    AS f(key text, letter_id bigint, status text, failed_at timestamptz, attempts int)
 ON CONFLICT (source, key) DO UPDATE SET
     letter_id = excluded.letter_id, status = excluded.status, failed_at = excluded.failed_at,
     attempts = excluded.attempts, is_open = true
@@ -87,37 +89,31 @@ def make_failure(source: str, row: ForeignLetter) -> Failure:
 def find_sequence(source: str, row: ForeignLetter) -> str:
     """What redrive.toml says of the consumer comes before what the kind of source knows."""
     path = settings.CONSUMERS.get(f"{source}/{row.consumer}", {}).get("sequence")
-    return find_text(parse(row.payload), path) if path else row.sequence_key
+    return find_text(parse(row.payload), split_path(path)) if path else row.sequence_key
 
 
 def find_rows(source: str, keys: Iterable[str]) -> dict[str, ForeignRow]:
-    rows = ForeignRow.objects.filter(source=source, key__in=list(keys))
-    return {row.key: row for row in rows}
+    """Those that are known; the keys travel as one document, as hundreds of parameters take longer than the query."""
+    known = RawSQL(
+        "key IN (SELECT json_array_elements_text(%s::json))", [json.dumps(list(keys))], BooleanField()
+    )
+    return {row.key: row for row in ForeignRow.objects.filter(known, source=source)}
 
 
 def note_seen(source: str, words: Words, states: list[ForeignState]) -> None:
-    if states:
-        execute(
-            NOTE_SEEN,
-            **columns(source, states),
-            open=[words.is_open(state.status) for state in states],
-        )
+    send(NOTE_SEEN, source, [describe(state) | {"is_open": words.is_open(state.status)} for state in states])
 
 
 def add_rows(source: str, new: list[tuple[ForeignLetter, int]]) -> None:
-    if new:
-        execute(
-            ADD_ROWS, **columns(source, [row.state for row, _ in new]), letters=[letter for _, letter in new]
-        )
+    send(ADD_ROWS, source, [describe(row) | {"letter_id": letter_id} for row, letter_id in new])
 
 
-def columns(source: str, states: list[ForeignState]) -> dict[str, Any]:
+def describe(row: ForeignState | ForeignLetter) -> dict[str, Any]:
     return {
-        "source": source,
-        "keys": [state.key for state in states],
-        "statuses": [state.status for state in states],
-        "failed": [state.failed_at for state in states],
-        "attempts": [state.attempts for state in states],
+        "key": row.key,
+        "status": row.status,
+        "failed_at": row.failed_at.isoformat(),
+        "attempts": row.attempts,
     }
 
 
@@ -133,6 +129,8 @@ def note_moved(source: str, key: str, letter_id: int, actor: str, wanted: str, f
     )
 
 
-def execute(statement: str, **values: Any) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+def send(statement: str, source: str, rows: list[dict[str, Any]]) -> None:
+    """Execute a statement on rows, which it gets as one JSON document."""
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, {"source": source, "rows": json.dumps(rows)})

@@ -1,11 +1,13 @@
 """One look at one source, by whichever process gets hold of it."""
 
 import logging
+import time
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
-from sources.base import Letters, SourceError, Visit
+from projections.api import keep_checkpoints, look_at_checkpoints
+from sources.base import Checkpoints, Letters, SourceError, Visit
 from sources.inspection import as_dict
 from sources.models import SourceState
 from sources.registry import find_source
@@ -16,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 # Schema and role are looked at again after this long, and after every failure.
 INSPECT_SECONDS = 60
+# Checkpoints are shown and not acted on; reading them costs more than a look at letters that finds nothing new.
+CHECKPOINT_SECONDS = 5
 
 
 def sync_source(name: str) -> None:
@@ -32,6 +36,8 @@ def sync_source(name: str) -> None:
             inspect(hold, visit)
             if visit.letters:
                 sync_letters(hold, visit.letters)
+            if visit.checkpoints:
+                sync_checkpoints(hold, visit.checkpoints)
         hold.end()
     except SourceError as error:
         logger.info("source %s: %s", name, error)
@@ -66,3 +72,12 @@ def sync_letters(hold: SourceHold, letters: Letters) -> None:
     # What the import has not come to would all be news to the sweep.
     if importing.find_import(hold.cursor) is None:
         looking.sweep(hold, letters)
+
+
+def sync_checkpoints(hold: SourceHold, checkpoints: Checkpoints) -> None:
+    is_due = time.time() - hold.cursor.get("checkpoints_at", 0) >= CHECKPOINT_SECONDS
+    if is_due and not hold.inspection["why_not"]["reads_checkpoints"]:
+        looks = look_at_checkpoints(hold.name, checkpoints)
+        hold.cursor["checkpoints_at"] = time.time()
+        with hold.recording():
+            keep_checkpoints(hold.name, looks)

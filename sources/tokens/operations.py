@@ -3,6 +3,7 @@
 import re
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.utils import timezone
 
 from dashboard import audit
@@ -63,3 +64,8 @@ def check_source(source: str) -> None:
         )
     if source in RESERVED:
         raise TokenError(f"{source!r} is what the console calls its own events; choose another name.")
+    if source in settings.SOURCES:
+        # A letter has one owner: what a sync finds closed there it closes here.
+        raise TokenError(
+            f"{source!r} is read from its own tables, as redrive.toml says; choose another name."
+        )

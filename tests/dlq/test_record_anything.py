@@ -98,6 +98,11 @@ def test_bytes_that_no_jsonb_can_hold_are_kept_as_they_came(payload: bytes) -> N
     assert isinstance(shown.payload_text, str)
 
 
+def test_an_id_that_looks_like_a_huge_number_is_no_number() -> None:
+    payload = {"id": "d1029e12-9e1234567", "note": 'a \\" 1e99999 "quoted"', "rate": 1e-7}
+    assert read(record_failure(consumer="c", event_id="e", payload=payload)).body.payload == payload
+
+
 def test_a_value_that_no_jsonb_can_hold_is_kept_as_text() -> None:
     circle: list[Any] = []
     circle.append(circle)

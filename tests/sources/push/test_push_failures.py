@@ -270,5 +270,10 @@ def test_what_is_wrong_with_the_address_is_said_in_json(secret: str) -> None:
 
 def test_a_pushed_letter_says_that_it_has_no_target(push: Push, make_failure: Make, operator: Client) -> None:
     push(make_failure(payload={"a": 1}))
-    page = operator.get(f"/dead-letters/letters/{DeadLetter.objects.get().pk}/").content.decode()
-    assert "orders" in page
+    letter = DeadLetter.objects.get()
+    assert (
+        '<dd class="mono">orders</dd>' in operator.get(f"/dead-letters/letters/{letter.pk}/").content.decode()
+    )
+    page = operator.get(f"/dead-letters/replay/confirm/?id={letter.pk}").content.decode()
+    assert "Nothing to replay" in page
+    assert "their consumer has no target" in page

@@ -2,6 +2,7 @@
 
 import re
 from hashlib import sha256
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -71,6 +72,11 @@ class TestCreate:
         else:
             assert response.status_code == 400
             assert not Token.objects.exists()
+
+    def test_a_source_that_is_read_cannot_be_pushed_to(self, admin: Client, settings: Any) -> None:
+        settings.SOURCES = {"orders": {"kind": "eventsource-py"}}
+        assert "is read from its own tables" in make(admin)
+        assert not Token.objects.exists()
 
     def test_the_form_must_have_its_number(self, admin: Client) -> None:
         assert admin.post("/sources/tokens/create/", {"source": "orders"}).status_code == 400
