@@ -15,6 +15,7 @@ State = ForeignProjection.State
 
 # Looking for lost events costs more than the rest together, and they do not run away.
 LOOK_FOR_LOSSES_EVERY = timedelta(seconds=60)
+MOST_LOOKS = 5
 # A checkpoint that nobody has seen for so long is of a projection that is no more.
 FORGET_AFTER = timedelta(days=7)
 COLUMNS = [
@@ -45,13 +46,18 @@ def look_at_checkpoints(source: str, checkpoints: Checkpoints) -> list[Look]:
     """Ask the source, outside of any transaction of ours; raises SourceError."""
     now = timezone.now()
     known = dict(ForeignProjection.objects.filter(source=source).values_list("name", "unaccounted"))
+    found = checkpoints.list_checkpoints()
+    due = choose_due({one.consumer: known.get(one.consumer, {}).get("looked_at", "") for one in found}, now)
     return [
-        Look(
-            found,
-            look_for_losses(checkpoints, found, now) if is_due(known.get(found.consumer), now) else None,
-        )
-        for found in checkpoints.list_checkpoints()
+        Look(one, look_for_losses(checkpoints, one, now) if one.consumer in due else None) for one in found
     ]
+
+
+def choose_due(looked_at: dict[str, str], now: datetime) -> set[str]:
+    """Whose turn it is to be looked at for lost events, those first that waited longest; empty text: never yet."""
+    since = (now - LOOK_FOR_LOSSES_EVERY).isoformat()
+    due = sorted((at, name) for name, at in looked_at.items() if at < since)
+    return {name for _, name in due[:MOST_LOOKS]}
 
 
 def keep_checkpoints(source: str, looks: list[Look]) -> None:
@@ -112,11 +118,6 @@ def set_state(row: ForeignProjection, state: State, evidence: str, now: datetime
     if row.state != state or row.pk is None:
         row.state, row.state_since = state, now
     row.evidence = evidence
-
-
-def is_due(losses: dict[str, Any] | None, now: datetime) -> bool:
-    looked_at = (losses or {}).get("looked_at")
-    return not looked_at or now - datetime.fromisoformat(looked_at) > LOOK_FOR_LOSSES_EVERY
 
 
 def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint, now: datetime) -> dict[str, Any]:
