@@ -12,6 +12,7 @@ urlpatterns = [
     path("projections/", include("projections.urls")),
     path("breakers/", include("breakers.urls")),
     path("dead-letters/", include("dlq.urls")),
+    path("sources/", include("sources.urls")),
     path("runs/", include("dashboard.runs.urls")),
     path("workers/", workers.list_workers, name="workers"),
     path("audit/", audit.list_entries, name="audit"),

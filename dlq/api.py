@@ -11,6 +11,7 @@ from dlq.replay.following import settle_sent
 from dlq.sequences import (
     BlockingLetter,
     close_rebuilt,
+    count_by_source,
     count_open,
     find_statuses,
     list_blocking,
@@ -29,6 +30,7 @@ __all__ = [
     "classify_error",
     "close_at_source",
     "close_rebuilt",
+    "count_by_source",
     "count_open",
     "count_overrides",
     "find_letters",

@@ -18,7 +18,7 @@ SAMPLES = dict.fromkeys(
         "request_id",
     ),
     "1",
-) | {"token": "no-such-token"}
+) | {"token": "no-such-token", "name": "no-such-source"}
 CONVERTERS = {
     "IntConverter": "int",
     "StringConverter": "str",

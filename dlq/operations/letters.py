@@ -14,6 +14,7 @@ from dlq import verbs
 from dlq.items import LANES, freeze, set_lane_totals, without_active
 from dlq.models import FailureGroup
 from dlq.models.letter import LetterQuerySet
+from dlq.offers import keep_supported
 from dlq.operations.errors import ConfirmAgain, ReasonMissing
 from dlq.preview import MOST_AT_ONCE
 from dlq.selection import Selection, followers_of
@@ -46,9 +47,10 @@ def handle_letters(
     with_followers: bool = False,
 ) -> Done:
     """Do the verb to exactly what was confirmed; if that is no longer what there is, raise ConfirmAgain."""
-    parts = [without_active(selection.letters.filter(status__in=verb.starts_from))]
+    parts = [selection.letters.filter(status__in=verb.starts_from)]
     if with_followers and verb.is_closing:
-        parts.append(without_active(followers_of(selection)))
+        parts.append(followers_of(selection))
+    parts = [without_active(keep_supported(verb, part)) for part in parts]
     check_reason(verb, parts, reason)
     if confirmed > MOST_AT_ONCE:
         return start_run(
