@@ -10,7 +10,6 @@ from projections.definition import (
     list_projectors,
     register,
 )
-from projections.foreign.record import keep_checkpoints, look_at_checkpoints
 from projections.models import NATIVE, Criticality, Effects
 from projections.policies import PolicyTable
 from projections.replaying import Standing, find_standing, list_later, lock_standings, read_at
@@ -56,12 +55,10 @@ __all__ = [
     "handles",
     "handles_batch",
     "is_outage",
-    "keep_checkpoints",
     "list_later",
     "list_projectors",
     "lock_consumer",
     "lock_standings",
-    "look_at_checkpoints",
     "presets",
     "read",
     "read_at",

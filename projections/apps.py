@@ -12,7 +12,9 @@ class ProjectionsConfig(AppConfig):
         from projections.declared import sync_declared
         from projections.definition import list_projectors
         from projections.foreign.queries import find_troubled as find_troubled_foreign
+        from projections.foreign.record import keep, look
         from projections.queries import find_troubled
+        from sources.api import keep_checkpoints
 
         # Every app's own `projections.py`.
         autodiscover_modules("projections")
@@ -20,4 +22,5 @@ class ProjectionsConfig(AppConfig):
             run_beside("consumer", "consume")
         attention.register(find_troubled)
         attention.register(find_troubled_foreign)
+        keep_checkpoints(look, keep)
         post_migrate.connect(sync_declared, sender=self)

@@ -42,7 +42,7 @@ class Look:
     losses: dict[str, Any] | None
 
 
-def look_at_checkpoints(source: str, checkpoints: Checkpoints) -> list[Look]:
+def look(source: str, checkpoints: Checkpoints) -> list[Look]:
     """Ask the source, outside of any transaction of ours; raises SourceError."""
     now = timezone.now()
     known = dict(ForeignProjection.objects.filter(source=source).values_list("name", "unaccounted"))
@@ -60,21 +60,21 @@ def choose_due(looked_at: dict[str, str], now: datetime) -> set[str]:
     return {name for _, name in due[:MOST_LOOKS]}
 
 
-def keep_checkpoints(source: str, looks: list[Look]) -> None:
+def keep(source: str, looks: list[Look]) -> None:
     now = timezone.now()
-    found = {look.found.consumer: look for look in looks}
+    found = {one.found.consumer: one for one in looks}
     rows = {row.name: row for row in ForeignProjection.objects.filter(source=source)}
-    for name, look in found.items():
+    for name, one in found.items():
         row = rows.setdefault(name, ForeignProjection(source=source, name=name))
-        update(row, look.found, now)
-        row.unaccounted = row.unaccounted if look.losses is None else look.losses
+        update(row, one.found, now)
+        row.unaccounted = row.unaccounted if one.losses is None else one.losses
     for name in rows.keys() - found.keys():
         update_missing(rows[name], now)
     ForeignProjection.objects.bulk_create(
         rows.values(), update_conflicts=True, unique_fields=["source", "name"], update_fields=COLUMNS
     )
-    for name, look in found.items():
-        watch_reset(rows[name], look.found)
+    for name, one in found.items():
+        watch_reset(rows[name], one.found)
 
 
 def update(row: ForeignProjection, found: ForeignCheckpoint, now: datetime) -> None:
