@@ -30,7 +30,7 @@ COLUMNS = [
         "last_event_type",
     ),
     *("written_at", "moved_at", "lag", "lag_bound", "lag_note", "oldest_at"),
-    *("state", "state_since", "evidence", "worker_seen_at", "unaccounted"),
+    *("state", "state_since", "evidence", "worker", "worker_seen_at", "unaccounted"),
 ]
 
 
@@ -82,6 +82,9 @@ def update(row: ForeignProjection, found: ForeignCheckpoint, now: datetime) -> N
         row.moved_at = now
     elif row.moved_at is None and found.idle_seconds is not None:
         row.moved_at = now - timedelta(seconds=max(found.idle_seconds, 0.0))
+    if row.worker != found.worker.worker:
+        # Having seen somebody else says nothing about this one: the new name may be misspelt.
+        row.worker, row.worker_seen_at = found.worker.worker, None
     if found.worker.is_running:
         row.worker_seen_at = now
     row.read_at, row.has_checkpoint = now, True
