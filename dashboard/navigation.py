@@ -21,6 +21,11 @@ SECTIONS = [
 ]
 
 
+def add(name: str, label: str, key: str) -> None:
+    """Put an app's page after the sections; the app says so when Django starts."""
+    SECTIONS.append((name, label, key, ""))
+
+
 @dataclass(frozen=True)
 class Item:
     url: str

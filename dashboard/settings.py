@@ -6,7 +6,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.config import Config, every_seconds, read_config
-from dashboard.embedded.addresses import database_url, redis_url
+from dashboard.embedded.addresses import DATABASE, DEMO_DATABASE, DEMO_REDIS, database_url, redis_url
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
 
@@ -17,9 +17,14 @@ env = Env()
 
 DATA_DIR = Path(env.text("REDRIVE_DATA", str(BASE_DIR / ".redrive"))).absolute()
 EMBEDDED = not env.text("DATABASE_URL")
+# The demo shop runs only where both stores are our own. `up` decides at each start, and leaves a mark for commands that
+# are run beside it.
+DEMO_MARK = DATA_DIR / "demo"
+DEMO = EMBEDDED and not env.text("REDIS_URL") and env.boolean("REDRIVE_DEMO", DEMO_MARK.exists())
+OWN_DATABASE_URL = database_url(DATA_DIR, DEMO_DATABASE if DEMO else DATABASE)
 DATABASES = {
     "default": django_database(
-        env.url("DATABASE_URL", database_url(DATA_DIR), {"postgresql", "postgres"}),
+        env.url("DATABASE_URL", OWN_DATABASE_URL, {"postgresql", "postgres"}),
     )
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
@@ -29,11 +34,12 @@ DATABASES["default"]["OPTIONS"] = {
     "tcp_user_timeout": 10_000,
     "application_name": "redrive",
 } | DATABASES["default"]["OPTIONS"]
-REDIS_URL = env.url("REDIS_URL", redis_url(DATA_DIR), {"redis", "rediss", "unix"})
+OWN_REDIS_URL = redis_url(DATA_DIR, db=DEMO_REDIS if DEMO else 0)
+REDIS_URL = env.url("REDIS_URL", OWN_REDIS_URL, {"redis", "rediss", "unix"})
 
 # Which installation this is ------------------------------------------------------------------------
 
-ENVIRONMENT_NAME = env.text("REDRIVE_ENVIRONMENT", "demo" if EMBEDDED else "production")
+ENVIRONMENT_NAME = env.text("REDRIVE_ENVIRONMENT", "demo" if DEMO else "local" if EMBEDDED else "production")
 ENVIRONMENT_COLOUR = env.choice(
     "REDRIVE_ENVIRONMENT_COLOUR",
     {"production": "red", "prod": "red", "staging": "amber"}.get(ENVIRONMENT_NAME, "blue"),
@@ -76,6 +82,8 @@ CSRF_COOKIE_NAME = "redrive_csrf"
 CSRF_FAILURE_VIEW = "dashboard.errors.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# No page takes a file. One that comes is read past, and never fills the disk, which anybody could make it do.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -95,6 +103,7 @@ SECTIONS = ["dlq", "projections", "breakers", "sources"]
 INSTALLED_APPS = [
     "dashboard",
     *SECTIONS,
+    *(["demo"] if DEMO else []),
     # The operator's own code: projections, handlers, run kinds.
     *env.words("REDRIVE_APPS"),
     "django_htmx",
@@ -120,6 +129,8 @@ MIDDLEWARE = [
     "dashboard.middleware.LoginRequired",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
+if "demo" in INSTALLED_APPS:
+    MIDDLEWARE.append("demo.middleware.note_steps")
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
 TEMPLATES = [
@@ -180,6 +191,7 @@ CELERY_BEAT_SCHEDULE = {
     for task, seconds in {
         "dashboard.tasks.tend_runs": 5.0,
         "dashboard.tasks.prune": 300.0,
+        "dashboard.tasks.note_quiet": 10.0,
         "breakers.tasks.tend": 2.0,
         "breakers.tasks.read_foreign": 10.0,
         "breakers.tasks.prune": 300.0,
@@ -188,6 +200,7 @@ CELERY_BEAT_SCHEDULE = {
         "projections.tasks.tend": 5.0,
         "projections.tasks.prune": 300.0,
         "dlq.tasks.compact": 5.0,
+        "dlq.tasks.sample": 60.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,
         "sources.tasks.prune": 300.0,
@@ -236,6 +249,17 @@ RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type",
 POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, most=1000)
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
+
+# Sources -------------------------------------------------------------------------------------------
+
+# What a token may report in a minute, and in one request; see docs/push.md.
+PUSH_PER_MINUTE = env.number("REDRIVE_PUSH_PER_MINUTE", 60_000, least=1)
+PUSH_BODY_BYTES = env.number("REDRIVE_PUSH_BODY_BYTES", 5_000_000, least=1_000, most=50_000_000)
+
+# The demo shop -------------------------------------------------------------------------------------
+
+# So many times as fast as life.
+DEMO_SPEED = env.number("REDRIVE_DEMO_SPEED", 1, least=1, most=60)
 
 # Logs ----------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from dashboard import retention
+from dashboard import quiet, retention
 from dashboard.runs import dispatch, worker
 
 
@@ -19,3 +19,8 @@ def tend_runs() -> None:
 @shared_task
 def prune() -> None:
     retention.prune()
+
+
+@shared_task
+def note_quiet() -> None:
+    quiet.note_quiet()

@@ -1,18 +1,22 @@
 """Every page and verb of the console; the sections list theirs in their own urls.py."""
 
+from django.apps import apps
 from django.urls import include, path
 
 from dashboard import views
 from dashboard.access import views as access
 from dashboard.audit import views as audit
+from dashboard.overview import views as overview
 from dashboard.workers import views as workers
 
 urlpatterns = [
-    path("", views.overview, name="overview"),
+    path("", overview.show_overview, name="overview"),
+    path("panels/<str:panel>/dismiss/", overview.dismiss_panel, name="dismiss_panel"),
     path("projections/", include("projections.urls")),
     path("breakers/", include("breakers.urls")),
     path("dead-letters/", include("dlq.urls")),
     path("sources/", include("sources.urls")),
+    path("api/v1/", include("sources.push.urls")),
     path("runs/", include("dashboard.runs.urls")),
     path("workers/", workers.list_workers, name="workers"),
     path("audit/", audit.list_entries, name="audit"),
@@ -28,6 +32,8 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("favicon.svg", views.favicon, name="favicon"),
 ]
+if apps.is_installed("demo"):
+    urlpatterns.append(path("demo/", include("demo.urls")))
 
 handler400 = "dashboard.errors.bad_request"
 handler403 = "dashboard.errors.permission_denied"

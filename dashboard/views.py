@@ -1,3 +1,5 @@
+"""What programs ask for: whether the console is alive and ready, and the tab's icon."""
+
 from collections.abc import Callable
 
 from django.contrib.auth.decorators import login_not_required
@@ -7,34 +9,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from dashboard.attention import list_attention
-from dashboard.models import Heartbeat
-from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.redis import RedisError, get_redis
-from dashboard.runs import queries as runs
 from dashboard.workers import queries as workers
-
-SHOWN_RUNS = 5
-
-
-@require_safe
-def overview(request: HtmxHttpRequest) -> HttpResponse:
-    active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
-    progress = runs.get_progress(active)
-    context = {
-        # Here it is the page itself, so it is as of now.
-        "attention": list_attention(),
-        "active_count": runs.count_active(),
-        "runs": [(run, progress[run.pk]) for run in active],
-        "redis": workers.get_redis_state(),
-        "workers": [
-            heartbeat
-            for heartbeat in workers.list_heartbeats(Heartbeat.Kind.WORKER)
-            if not workers.is_silent(heartbeat)
-        ],
-        "live_url": request.path,
-    }
-    return render_page(request, "overview.html", context, title="Overview")
 
 
 @require_safe

@@ -2,12 +2,14 @@
 
 from dlq.at_source import Closing, Standing, close_at_source, find_letters, reopen_letters
 from dlq.classification.error import classify_error
-from dlq.cleaning import JsonText
+from dlq.cleaning import JsonText, is_believable
 from dlq.models.override import Override
+from dlq.models.words import Category
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
 from dlq.replay.following import settle_sent
+from dlq.sampling import take_sample
 from dlq.sequences import (
     BlockingLetter,
     close_rebuilt,
@@ -20,6 +22,7 @@ from dlq.sequences import (
 
 __all__ = [
     "BlockingLetter",
+    "Category",
     "Closing",
     "Failure",
     "JsonText",
@@ -36,6 +39,7 @@ __all__ = [
     "find_letters",
     "find_overrides",
     "find_statuses",
+    "is_believable",
     "list_blocking",
     "list_recent",
     "park_again",
@@ -46,4 +50,5 @@ __all__ = [
     "reopen_letters",
     "set_override",
     "settle_sent",
+    "take_sample",
 ]

@@ -17,6 +17,8 @@ MOST_JSON_BYTES = 256 * 1024
 MOST_DEPTH = 100
 # Postgres counts a number's digits; a short text can name one with a billion of them.
 HUGE_NUMBER = re.compile(r"\d[eE][+-]?\d{4}|\d{1000}")
+# A number that a float cannot hold: too many digits, or too far from one.
+ROUNDED = re.compile(r"(?:^|[\s:,\[])-?(?:(?=\d+[.eE])[\d.eE+-]{17}|[\d.]+[eE][+-]?\d{3})")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 NO_WORD = re.compile(r"[\W_]+")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -27,7 +29,9 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class JsonText(str):
-    """A document that somebody holds as JSON, as text; unlike other text it is no message to be kept as it was sent."""
+    """JSON as it was written: held as JSON alone, and as these bytes too where reading it would change a number."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -82,11 +86,14 @@ def clean_time(value: datetime | None) -> datetime:
     now = datetime.now(UTC)
     if value is None:
         return now
-    try:
-        aware = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
-    except OverflowError:
-        return now
-    return aware if EARLIEST <= aware <= now + CLOCK_AHEAD else now
+    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return aware.astimezone(UTC) if is_believable(aware, now) else now
+
+
+def is_believable(value: datetime, now: datetime | None = None) -> bool:
+    """Whether something can have failed then; if not, recording would take the time of recording instead."""
+    # Compared and not converted: a time at the end of the calendar has no spelling in another zone.
+    return EARLIEST <= value <= (now or datetime.now(UTC)) + CLOCK_AHEAD
 
 
 def clean_number(value: Any, bits: int) -> int | None:
@@ -107,7 +114,8 @@ def clean_payload(payload: Any) -> Payload:
     if isinstance(payload, JsonText):
         raw = payload.encode(errors="surrogatepass")
         document, value = read_json(raw)
-        return Payload(document, None if document is not None else raw, len(raw), value)
+        is_exact = document is not None and not ROUNDED.search(document)
+        return Payload(document, None if is_exact else raw, len(raw), value)
     if isinstance(payload, bytes | bytearray | memoryview | str):
         raw = payload.encode(errors="surrogatepass") if isinstance(payload, str) else bytes(payload)
         document, value = read_json(raw)

@@ -20,15 +20,27 @@ ON CONFLICT (source, consumer, group_id, error_type, category, tier, status) DO 
     last_at = greatest(kept.last_at, excluded.last_at)
 """
 
-# Sum the buckets of one width into the next.
-FOLD_BUCKETS = """
+# What was appended becomes minutes of its groups, and beside that five minutes of its categories.
+FOLD_RAW = """
 WITH gone AS (
-    DELETE FROM dlq_failurebucket
-    WHERE width = %(from)s AND (%(from)s = 'raw' OR starts_at < now() - %(kept)s::interval)
-    RETURNING *
+    DELETE FROM dlq_failurebucket WHERE width = 'raw' RETURNING *
+), by_category AS (
+    INSERT INTO dlq_categorybucket AS kept (starts_at, category, number)
+    SELECT date_bin('5 minutes', starts_at, 'epoch'), category, sum(number) FROM gone GROUP BY 1, 2
+    ON CONFLICT (starts_at, category) DO UPDATE SET number = kept.number + excluded.number
 )
 INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
-SELECT date_trunc(%(to)s, starts_at, 'UTC'), %(to)s, source, consumer, group_id, category, sum(number)
+SELECT starts_at, 'minute', source, consumer, group_id, category, sum(number) FROM gone GROUP BY 1, 3, 4, 5, 6
+ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
+DO UPDATE SET number = kept.number + excluded.number
+"""
+
+FOLD_MINUTES = """
+WITH gone AS (
+    DELETE FROM dlq_failurebucket WHERE width = 'minute' AND starts_at < now() - %(kept)s::interval RETURNING *
+)
+INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
+SELECT date_trunc('hour', starts_at, 'UTC'), 'hour', source, consumer, group_id, category, sum(number)
 FROM gone GROUP BY 1, 3, 4, 5, 6
 ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
 DO UPDATE SET number = kept.number + excluded.number
@@ -45,13 +57,17 @@ WITH heads AS (
 ), blocked AS (
     SELECT group_id, count(*) AS sequences, coalesce(sum(parked.number), 0) AS parked
     FROM heads LEFT JOIN parked USING (source, consumer, sequence_key) GROUP BY 1
+), changed AS (
+    -- Locked by id, as by all who write to several groups.
+    SELECT g.id, coalesce(blocked.sequences, 0) AS sequences, coalesce(blocked.parked, 0) AS parked
+    FROM dlq_failuregroup g LEFT JOIN blocked ON blocked.group_id = g.id
+    WHERE (g.blocked_sequence_count > 0 OR blocked.group_id IS NOT NULL)
+        AND (g.blocked_sequence_count, g.parked_count)
+            IS DISTINCT FROM (coalesce(blocked.sequences, 0), coalesce(blocked.parked, 0))
+    ORDER BY g.id FOR UPDATE OF g
 )
-UPDATE dlq_failuregroup g
-SET blocked_sequence_count = coalesce(blocked.sequences, 0), parked_count = coalesce(blocked.parked, 0)
-FROM dlq_failuregroup before LEFT JOIN blocked ON blocked.group_id = before.id
-WHERE g.id = before.id AND (before.blocked_sequence_count > 0 OR blocked.group_id IS NOT NULL)
-    AND (before.blocked_sequence_count, before.parked_count)
-        IS DISTINCT FROM (coalesce(blocked.sequences, 0), coalesce(blocked.parked, 0))
+UPDATE dlq_failuregroup g SET blocked_sequence_count = changed.sequences, parked_count = changed.parked
+FROM changed WHERE g.id = changed.id
 """
 
 
@@ -63,7 +79,7 @@ def compact() -> None:
             return
         cursor.execute(FOLD_COUNTERS)
         letters_changed = cursor.rowcount > 0
-        for narrow, wide in (("raw", "minute"), ("minute", "hour")):
-            cursor.execute(FOLD_BUCKETS, {"from": narrow, "to": wide, "kept": MINUTES_KEPT})
+        cursor.execute(FOLD_RAW)
+        cursor.execute(FOLD_MINUTES, {"kept": MINUTES_KEPT})
         if letters_changed:
             cursor.execute(COUNT_BLOCKED)

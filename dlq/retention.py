@@ -1,13 +1,21 @@
 """What the dead letters forget, and when: closed letters if a setting says so, open ones never."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
 from dlq.items import without_active
-from dlq.models import Attempt, DeadLetter, FailureBucket, LetterBody, LetterRunItem
+from dlq.models import (
+    Attempt,
+    CategoryBucket,
+    DeadLetter,
+    DepthSample,
+    FailureBucket,
+    LetterBody,
+    LetterRunItem,
+)
 
 # One transaction's worth: short enough that nobody waits for it.
 PURGE_SIZE = 500
@@ -38,24 +46,30 @@ DELETE FROM dlq_letterrunitem WHERE id IN (
 )
 """
 
+PURGE_CONFIRMATIONS = "DELETE FROM dlq_confirmation WHERE at < now() - make_interval(days => %(days)s)"
+
 
 def purge() -> None:
     """One pass: a bounded number of small batches, the rest next time."""
-    FailureBucket.objects.filter(starts_at__lt=timezone.now() - timedelta(days=KEEP_BUCKETS_DAYS)).delete()
+    forgotten = timezone.now() - timedelta(days=KEEP_BUCKETS_DAYS)
+    FailureBucket.objects.filter(starts_at__lt=forgotten).delete()
+    CategoryBucket.objects.filter(starts_at__lt=forgotten).delete()
+    DepthSample.objects.filter(at__lt=forgotten).delete()
     with connection.cursor() as cursor:
+        cursor.execute(PURGE_CONFIRMATIONS, {"days": KEEP_ITEMS_DAYS})
         cursor.execute(PURGE_ITEMS, {"days": KEEP_ITEMS_DAYS, "most": PURGE_SIZE * MOST_BATCHES})
     if not settings.KEEP_CLOSED_DAYS:
         return
+    old = timezone.now() - timedelta(days=settings.KEEP_CLOSED_DAYS)
     for _ in range(MOST_BATCHES):
-        if purge_letters() < PURGE_SIZE:
+        if purge_letters(old) < PURGE_SIZE:
             break
     with connection.cursor() as cursor:
         cursor.execute(PURGE_GROUPS, {"days": settings.KEEP_CLOSED_DAYS})
 
 
-def purge_letters() -> int:
-    """Delete a batch of letters that were closed long ago, and all that belongs to them; returns how many."""
-    old = timezone.now() - timedelta(days=settings.KEEP_CLOSED_DAYS)
+def purge_letters(old: datetime) -> int:
+    """Delete a batch of letters that were closed before a time, and all that belongs to them; returns how many."""
     with transaction.atomic():
         # Without a constraint in the database it is here that nothing is left behind.
         closed = without_active(DeadLetter.objects.filter(closed_at__lt=old)).order_by("closed_at")

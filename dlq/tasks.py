@@ -2,12 +2,17 @@
 
 from celery import shared_task
 
-from dlq import compaction, items, retention
+from dlq import compaction, items, retention, sampling
 
 
 @shared_task
 def compact() -> None:
     compaction.compact()
+
+
+@shared_task
+def sample() -> None:
+    sampling.take_sample()
 
 
 @shared_task

@@ -139,6 +139,18 @@ def take(row: Projection) -> tuple[Account, list[int]]:
     return account, closed
 
 
+def find_first_open(row: Projection) -> int:
+    """The first event that this projection, or the account of it, still needs; skips are settled."""
+    with connection.cursor() as cursor:
+        cursor.execute(SUM_SPANS, [row.pk])
+        position, *_, ranges = cursor.fetchone()
+    for holes in list_holes(row, ranges or []):
+        for hole in holes:
+            if not hole.is_skipped:
+                return hole.position
+    return int(position) + 1
+
+
 def list_holes(row: Projection, ranges: list[list[int]]) -> Iterator[list[Hole]]:
     positions = (position for first, last in ranges for position in range(first, last + 1))
     with connection.cursor() as cursor:

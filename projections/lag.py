@@ -26,16 +26,17 @@ LEFT JOIN LATERAL (
 LEFT JOIN projections_event next ON next.position = p.position + 1
 """
 
-# Exactly what a projection has seen of its types, from the events' own numbers; after a checkpoint or the types were
-# changed, and by beat, should the sum ever be off.
+# Exactly what a projection has seen of its types, from the events' own numbers: of each type all before the next one,
+# or all there are. After a checkpoint or the types were changed, and by beat, should the sum ever be off.
 RECOUNT = """
 UPDATE projections_projection p SET seen_count = (
-    SELECT coalesce(sum(seen.type_no), 0)
-    FROM unnest(p.event_types) AS wanted(type)
-    CROSS JOIN LATERAL (
+    SELECT coalesce(sum(coalesce(next.type_no - 1, known.number)), 0)
+    FROM projections_eventtype known
+    LEFT JOIN LATERAL (
         SELECT type_no FROM projections_event e
-        WHERE e.type = wanted.type AND e.position <= p.position ORDER BY e.position DESC LIMIT 1
-    ) AS seen
+        WHERE e.type = known.name AND e.position > p.position ORDER BY e.position LIMIT 1
+    ) AS next ON true
+    WHERE known.name = ANY(p.event_types)
 )
 WHERE p.id = %(id)s
 """
@@ -158,9 +159,9 @@ def make_rates(
     return Rates(handled, arriving, int(processed), int(failed))
 
 
-def take_samples() -> None:
-    """Beat's measurement."""
-    now, positions = timezone.now(), dict(Projection.objects.values_list("pk", "position"))
+def take_samples(at: datetime | None = None) -> None:
+    """Beat's measurement; None: now."""
+    now, positions = at or timezone.now(), dict(Projection.objects.values_list("pk", "position"))
     LagSample.objects.bulk_create(
         LagSample(projection_id=pk, at=now, head=lag.head, position=positions[pk], lag=lag.events)
         for pk, lag in get_lags().items()

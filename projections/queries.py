@@ -13,10 +13,10 @@ from dashboard.models import AuditEntry, Heartbeat, Lane, Run
 from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
-from projections.lag import Lag, Measures, Rates, Sample, get_measures
+from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, get_measures
 from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
 from projections.reasons import Reason, describe_error, explain
-from projections.store import get_head
+from projections.store import get_head, get_tail
 
 # Shown of a history; the audit trail has all of it.
 HISTORY_SIZE = 20
@@ -65,10 +65,12 @@ class Row:
 SEVERITY = {"bad": 0, "warn": 1, "info": 2, "good": 3}
 
 
-def list_rows() -> list[Row]:
-    """Every projection, those that need somebody first."""
+def list_rows(since: timedelta = TREND_WINDOW) -> list[Row]:
+    """Every projection, those that need somebody first, with its samples since then."""
     projections = list(Projection.objects.defer("stacktrace", "tries"))
-    measures, consumed, runs, waits = get_measures(), list_consumed(), list_runs(), list_waits()
+    if not projections:
+        return []
+    measures, consumed, runs, waits = get_measures(since), list_consumed(), list_runs(), list_waits()
     letters = count_open([p.name for p in projections], source=NATIVE)
     rows = []
     for p in projections:
@@ -133,7 +135,7 @@ class RebuildPreview:
 
 
 def preview_rebuild(projection: Projection) -> RebuildPreview:
-    events = get_head()
+    events = get_head() - get_tail()
     earlier = Lane.objects.filter(run__kind="rebuild", run__options__projection=projection.name, rate__gt=0)
     rate = earlier.order_by("-run_id").values_list("rate", flat=True).first() or MODEST_RATE
     letters = sum(count_open([projection.name], source=NATIVE).get(projection.name, {}).values())

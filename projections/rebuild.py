@@ -1,7 +1,7 @@
 """Rebuild: the read model is emptied and every event handled again, by a run, under the consumer's lock.
 
-1. Begin, in one transaction: empty the read model, set the checkpoint to 0 and the state to rebuilding (which keeps
-   live consumers away), and note where the head is.
+1. Begin, in one transaction: empty the read model, set the checkpoint to the start and the state to rebuilding (which
+   keeps live consumers away), and note where the head is.
 2. Slice by slice, as live consumption does it, in one transaction with the lane's totals: handle a batch, move the
    checkpoint. Letters whose events are processed close as rebuilt; what fails becomes a letter and its stream parks.
 3. At the noted head: back to running, in one transaction; live goes on from the same checkpoint, so there is neither
@@ -27,7 +27,7 @@ from projections.runtime.clock import SystemClock
 from projections.runtime.hand import Hand
 from projections.runtime.lock import lock_consumer
 from projections.runtime.turn import run
-from projections.store import get_head
+from projections.store import get_head, get_tail
 
 State = Projection.State
 BATCH_SIZE = 1000
@@ -84,9 +84,10 @@ def begin(projector: Projector, lane: Lane) -> None:
     row = get_row(projector)
     projector.truncate()
     state = State.PAUSED if row.state == State.PAUSED else State.RUNNING
-    set_checkpoint(row, 0, state=State.REBUILDING)
-    lane.total = get_head()
-    lane.cursor = {"until": lane.total, "then": state}
+    head, tail = get_head(), get_tail()
+    set_checkpoint(row, tail, state=State.REBUILDING)
+    lane.total = head - tail
+    lane.cursor = {"until": head, "then": state}
 
 
 def finish(projector: Projector, hold: Hold) -> bool:

@@ -14,7 +14,7 @@ class SourcesConfig(AppConfig):
         from sources.needs import find_moved, find_silent
         from sources.registry import list_sources
 
-        attention.register(find_silent)
+        attention.register(find_silent, rank=3)
         attention.register(find_moved)
         # A source that makes no sense stops the start, not the first look.
         if list_sources():

@@ -9,15 +9,18 @@ from urllib.parse import quote
 from dashboard.embedded.errors import EmbeddedError
 
 USER = DATABASE = "redrive"
+# The demo shop has databases of its own, so that it is mixed with nothing and can be left behind.
+DEMO_DATABASE, WAREHOUSE_DATABASE = "redrive_demo", "demo_warehouse"
+DEMO_REDIS = 1
 
 # The kernel's limit for a socket's path is 104 bytes (macOS) or 108 (Linux), its closing zero included.
 LONGEST_PATH = 100
 LONGEST_NAME = ".s.PGSQL.5432.lock"
 
 
-def database_url(data_dir: Path) -> str:
+def database_url(data_dir: Path, database: str = DATABASE) -> str:
     """The embedded Postgres, as libpq spells it."""
-    return f"postgresql://{USER}@/{DATABASE}?host={quote(str(socket_dir(data_dir)), safe='')}"
+    return f"postgresql://{USER}@/{database}?host={quote(str(socket_dir(data_dir)), safe='')}"
 
 
 def redis_url(data_dir: Path, *, db: int = 0) -> str:

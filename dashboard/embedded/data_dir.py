@@ -53,6 +53,14 @@ class DataDir:
             unfinished.write_text(secrets.token_urlsafe(50))
             unfinished.rename(path)
 
+    def mark_demo(self, is_demo: bool) -> None:
+        """Leave word of what this start has, for commands that are run beside it."""
+        mark = self.path / "demo"
+        if is_demo:
+            mark.touch(mode=0o600)
+        else:
+            mark.unlink(missing_ok=True)
+
 
 def _open(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

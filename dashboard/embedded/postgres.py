@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 
 from dashboard.embedded.addresses import DATABASE, USER, database_url, make_socket_dir, socket_dir
 from dashboard.embedded.errors import EmbeddedError
@@ -60,6 +61,14 @@ def is_ready(data_dir: Path) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+def ensure_databases(data_dir: Path, *names: str) -> None:
+    """Make these databases in the running server, where they are missing; the holder of the data directory asks."""
+    with psycopg.connect(database_url(data_dir), autocommit=True) as connection:
+        known = {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
+        for name in set(names) - known:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
 
 def _directory(data_dir: Path) -> Path:

@@ -100,7 +100,8 @@ def find_missing() -> Iterator[Need]:
     # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
     elif all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS]):
         effect = "Runs can be asked for and stay pending; breakers are unknown."
-        yield Need("Redis does not answer", f"{describe_silence(by_kind[Kind.REDIS])} {effect}", url, link)
+        sentence = f"{describe_silence(by_kind[Kind.REDIS])} {effect}"
+        yield Need("Redis does not answer", sentence, url, link, is_away=True)
 
 
 def describe_silence(seen: list[Heartbeat]) -> str:

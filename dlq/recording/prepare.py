@@ -97,6 +97,7 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
     letter |= describe_verdict(verdict) | {
         "status": "failed",
         "is_regression": failure.is_regression,
+        "keeps_payload": failure.keeps_payload,
         "error_type": error_type,
         "summary": masked.strip().partition("\n")[0][:SUMMARY_LENGTH],
         "mask_key": masking.key,

@@ -8,7 +8,16 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.config import refuse_unknown
-from dlq.targets.base import Answer, Delivery, Health, Target, TargetError
+from dlq.targets.base import (
+    Answer,
+    ConfirmingTarget,
+    Delivery,
+    Health,
+    Refusal,
+    Target,
+    TargetError,
+    TooLateError,
+)
 from dlq.targets.celery import CeleryTarget
 from dlq.targets.handler import HandlerTarget, find_handler
 from dlq.targets.http import HttpTarget
@@ -17,11 +26,14 @@ from dlq.targets.source import SourceTarget
 __all__ = [
     "Answer",
     "AnyTarget",
+    "ConfirmingTarget",
     "Delivery",
     "HandlerTarget",
     "Health",
+    "Refusal",
     "Target",
     "TargetError",
+    "TooLateError",
     "check_targets",
     "find_target",
 ]

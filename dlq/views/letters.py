@@ -34,6 +34,7 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
             request, "dlq/letters.html", {"form": form, "facets": facets}, title="Letters", status=400
         )
     found = queries.list_letters(form, request.GET)
+    live = queries.find_live_runs(letter.pk for letter in found.page.rows)
     context = {
         "form": form,
         "facets": facets,
@@ -42,7 +43,8 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
         "count": queries.count_letters(form),
         # Of many sources some may allow what others do not; the confirmation says which.
         "offers": Offers("", why_not(form.cleaned_data["source"], "writes_status")),
-        "table": LetterTable(found.page.rows, masker=form.masker),
+        "table": LetterTable(found.page.rows, masker=form.masker, runs=live.by_letter),
+        "live": live,
         "live_url": live_url(request, found.page),
     }
     return render_page(request, "dlq/letters.html", context, title="Letters")

@@ -15,7 +15,7 @@ from projections.definition import find_projector
 from projections.models import Projection, RebuildRequest
 from projections.operations.errors import ProjectionStateError
 from projections.rebuild import find_active_run
-from projections.store import get_head
+from projections.store import get_head, get_tail
 
 # A request that nobody decides within a working day is stale: what it was about has moved on.
 REQUEST_LASTS = timedelta(hours=24)
@@ -42,15 +42,15 @@ def create_rebuild(row: Projection, *, actor: audit.Actor, reason: str, request_
             f"{row} cannot be rebuilt: its code has no truncate() to empty the read model."
         )
     refuse_if_busy(row)
-    head = get_head()
+    events = get_head() - get_tail()
     run, _ = create_run(
         "rebuild",
         title=f"Rebuild {row.name}",
-        lane_totals=[head],
+        lane_totals=[events],
         request_key=request_key,
         actor=actor,
         reason=reason,
-        options={"projection": row.name, "events": head},
+        options={"projection": row.name, "events": events},
     )
     return run
 
@@ -62,8 +62,11 @@ def reset_checkpoint(
     with audit.action("projection.reset", actor=actor, subject=row, reason=reason) as entry:
         Projection.objects.select_for_update().get(pk=row.pk)
         refuse_if_busy(row, but=request_key)
-        if not 0 <= position <= get_head():
-            raise ProjectionStateError(f"There is no position {position}; the head is at {get_head()}.")
+        tail, head = get_tail(), get_head()
+        if not tail <= position <= head:
+            raise ProjectionStateError(
+                f"There is no position {position}; the store has events from {tail + 1} to {head}."
+            )
         run, _ = create_run(
             "reset",
             title=f"Reset {row.name} to {position}",

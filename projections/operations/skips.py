@@ -13,8 +13,10 @@ def bring_back_skip(skip: Skip, *, actor: audit.Actor, reason: str) -> int:
     """Make a skipped event a dead letter, which can be replayed like any other; returns the letter's id."""
     with audit.action("skip.bring_back", actor=actor, subject=skip.projection, reason=reason) as entry:
         event = find_event(skip.position)
-        if event is None or not Skip.objects.filter(pk=skip.pk).exists():
+        if not Skip.objects.filter(pk=skip.pk).exists():
             raise ProjectionStateError("That event has been brought back already.")
+        if event is None:
+            raise ProjectionStateError("The store no longer has that event: its oldest were pruned.")
         tried = {
             "at": timezone.now().isoformat(),
             "duration_ms": None,

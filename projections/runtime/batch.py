@@ -85,6 +85,7 @@ class Batch:
                 actor=actor,
                 reason=reason,
                 attempt=len(tries),
+                at=self.clock.now(),
                 **{name: last.get(name, "") for name in ("error_type", "error_message", "stacktrace")},
             )
         )
@@ -105,6 +106,7 @@ class Batch:
                 position=event.position,
                 stream=event.stream,
                 breaker=breaker,
+                since=self.clock.now(),
                 next_at=next_at,
             )
         )

@@ -14,6 +14,8 @@ class Hand:
     # A rebuild goes to where the head was when it began, and hands over to live there.
     until: int | None = None
     run_id: int | None = None
+    # Effects outside get a commit for each event, unless repeating them all costs nothing, as in a demonstration.
+    commits_each: bool = True
 
     @property
     def is_rebuild(self) -> bool:

@@ -25,6 +25,7 @@ from projections.models import NATIVE, Effects, Projection, WaitingEvent
 from projections.runtime.clock import Clock
 from projections.runtime.hand import Hand
 from projections.runtime.lock import lock_consumer
+from projections.store.read import find_next
 
 # Asked for thrice a batch, so it is not put together each time.
 FIND_ROW = """
@@ -105,8 +106,13 @@ def note_trial(row: Projection, projector: Projector, hand: Hand, token: UUID, c
     end = end_of(row, hand)
     if waiting is None and row.position >= end:
         return POLL_SECONDS
-    is_single = waiting or projector.effects == Effects.EXTERNAL or row.position < row.careful_to
-    limit = 1 if is_single else min(hand.batch_size, end - row.position)
+    is_external = projector.effects == Effects.EXTERNAL
+    limit = min(hand.batch_size, end - row.position)
+    if waiting or row.position < row.careful_to:
+        limit = 1
+    elif is_external and hand.commits_each:
+        # Up to the first event that it handles: those of other types before it leave no mark outside.
+        limit = (find_next(row.position, projector.event_types, limit) or row.position + limit) - row.position
     row.trial_by, row.trial_at, row.trial_to = token, Now(), row.position + (0 if waiting else limit)
     row.save(update_fields=["trial_by", "trial_at", "trial_to", "careful_to", "deaths"])
     if waiting:
@@ -114,7 +120,7 @@ def note_trial(row: Projection, projector: Projector, hand: Hand, token: UUID, c
         waiting.save(update_fields=["deaths"])
         return Trial(token, 1, True, waiting.deaths > MOST_DEATHS, waiting)
     is_deadly = row.deaths >= MOST_DEATHS and limit == 1
-    return Trial(token, limit, bool(row.attempt) or limit == 1, is_deadly)
+    return Trial(token, limit, bool(row.attempt) or is_external or limit == 1, is_deadly)
 
 
 def find_due(row: Projection, clock: Clock) -> WaitingEvent | None:

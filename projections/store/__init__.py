@@ -1,7 +1,7 @@
 """The event store: events are appended once, read by stream or by position, and never changed."""
 
 from projections.store.append import DuplicateEventError, NewEvent, VersionConflictError, append
-from projections.store.read import StoredEvent, find_position, get_head, read, read_stream
+from projections.store.read import StoredEvent, find_position, get_head, get_tail, read, read_stream
 
 __all__ = [
     "DuplicateEventError",
@@ -11,6 +11,7 @@ __all__ = [
     "append",
     "find_position",
     "get_head",
+    "get_tail",
     "read",
     "read_stream",
 ]

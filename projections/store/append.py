@@ -22,11 +22,15 @@ from django.db import IntegrityError, connection, transaction
 # Those who wait for an UPDATE are woken one by one; for an INSERT … ON CONFLICT all at once, to fight for it.
 TAKE_POSITIONS = """
 UPDATE projections_head
-SET position = position + %(number)s, recorded_at = greatest(recorded_at, clock_timestamp())
+SET position = position + %(number)s,
+    recorded_at = greatest(recorded_at, coalesce(%(at)s::timestamptz, clock_timestamp()))
 WHERE id = 1 RETURNING position - %(number)s, recorded_at
 """
 # The row appears with the first event.
-ADD_HEAD = "INSERT INTO projections_head (id, position) VALUES (1, 0) ON CONFLICT DO NOTHING"
+ADD_HEAD = """
+INSERT INTO projections_head (id, position, recorded_at)
+VALUES (1, 0, coalesce(%(at)s::timestamptz, clock_timestamp())) ON CONFLICT DO NOTHING
+"""
 
 GET_VERSION = "SELECT coalesce(max(version), 0) FROM projections_event WHERE stream = %s"
 
@@ -73,13 +77,22 @@ class NewEvent:
     event_id: UUID = field(default_factory=uuid4)
 
 
-def append(stream: str, events: Iterable[NewEvent], *, expected_version: int | None = None) -> int:
-    """Append to a stream and return its new version; an expected version of None is any, 0 is a new stream."""
+def append(
+    stream: str,
+    events: Iterable[NewEvent],
+    *,
+    expected_version: int | None = None,
+    recorded_at: datetime | None = None,
+) -> int:
+    """Append to a stream and return its new version; an expected version of None is any, 0 is a new stream.
+
+    A time may be given for events that happened earlier, as in a demonstration; never before the last event's.
+    """
     given = list(events)
     if not given:
         raise ValueError("There is nothing to append.")
     with transaction.atomic(), connection.cursor() as cursor:
-        after, recorded_at = take_positions(cursor, len(given))
+        after, recorded_at = take_positions(cursor, len(given), recorded_at)
         values: dict[str, Any] = {
             "ids": [event.event_id for event in given],
             "types": [event.type for event in given],
@@ -106,12 +119,13 @@ def append(stream: str, events: Iterable[NewEvent], *, expected_version: int | N
     return int(max(versions))
 
 
-def take_positions(cursor: Any, number: int) -> tuple[int, datetime]:
+def take_positions(cursor: Any, number: int, at: datetime | None = None) -> tuple[int, datetime]:
     """The position before the first one taken, and the time of all of them."""
-    cursor.execute(TAKE_POSITIONS, {"number": number})
+    values = {"number": number, "at": at}
+    cursor.execute(TAKE_POSITIONS, values)
     if cursor.rowcount == 0:
-        cursor.execute(ADD_HEAD)
-        cursor.execute(TAKE_POSITIONS, {"number": number})
+        cursor.execute(ADD_HEAD, values)
+        cursor.execute(TAKE_POSITIONS, values)
     after, recorded_at = cursor.fetchone()
     return after, recorded_at
 

@@ -20,6 +20,13 @@ READ_ONE = f"SELECT {COLUMNS} FROM projections_event WHERE position = %s"  # noq
 READ_STREAM = f"""
 SELECT {COLUMNS} FROM projections_event WHERE stream = %s AND version > %s ORDER BY version LIMIT %s
 """  # noqa: S608
+FIND_NEXT = """
+SELECT position FROM projections_event
+WHERE position > %(after)s AND position <= %(after)s + %(within)s AND type = ANY(%(types)s) ORDER BY position LIMIT 1
+"""
+GET_TAIL = """
+SELECT coalesce((SELECT min(position) - 1 FROM projections_event), (SELECT position FROM projections_head), 0)
+"""
 GET_HEAD = "SELECT coalesce(max(position), 0) FROM projections_head"
 
 
@@ -57,6 +64,14 @@ def find_event(position: int) -> StoredEvent | None:
     return decode(row) if row else None
 
 
+def find_next(after: int, types: Sequence[str], within: int) -> int | None:
+    """The position of the first event of these types among the next so many; None: there is none among them."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_NEXT, {"after": after, "within": within, "types": list(types)})
+        row = cursor.fetchone()
+    return int(row[0]) if row else None
+
+
 def get_head() -> int:
     """The last position; 0 in an empty store."""
     with connection.cursor() as cursor:
@@ -64,9 +79,16 @@ def get_head() -> int:
         return int(cursor.fetchone()[0])
 
 
+def get_tail() -> int:
+    """The position before the first event that is kept; 0 unless the oldest were pruned."""
+    with connection.cursor() as cursor:
+        cursor.execute(GET_TAIL)
+        return int(cursor.fetchone()[0])
+
+
 def find_position(at: datetime) -> int:
     """The last position recorded at or before a time, by bisection: times rise with positions."""
-    low, high = 0, get_head()
+    low, high = get_tail(), get_head()
     while low < high:
         middle = (low + high + 1) // 2
         event = find_event(middle)

@@ -20,7 +20,7 @@ from dashboard.templatetags.console import duration
 from projections import operations, queries
 from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
-from projections.store import find_position
+from projections.store import find_position, get_tail
 from projections.views.confirm import Confirmation, ask, get_request_key
 from projections.views.verbs import get_position, get_reason
 
@@ -180,7 +180,7 @@ def get_target(request: HttpRequest) -> int:
     """The position that the form asks for: the start, a position, or a time."""
     to = request.POST.get("to", "position")
     if to == "start":
-        return 0
+        return get_tail()
     return find_position(get_time(request)) if to == "time" else get_position(request)
 
 

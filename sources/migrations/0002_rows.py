@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sources', '0001_initial'),
+        ('sources', '0002_tokens'),
     ]
 
     operations = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def do(verb: str) -> Callable[[list[int], int], None]:
 
 
 def purge(numbers: list[int], salt: int) -> None:
-    retention.purge_letters()
+    retention.purge_letters(timezone.now())
 
 
 STEPS = {

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from dashboard.embedded import postgres, valkey
-from dashboard.embedded.addresses import redis_url
+from dashboard.embedded.addresses import DEMO_DATABASE, WAREHOUSE_DATABASE
 from dashboard.embedded.applications import applications, manage
 from dashboard.embedded.data_dir import DataDir
 from dashboard.embedded.errors import EmbeddedError
@@ -35,16 +35,24 @@ class Command(BaseCommand):
         parser.add_argument(
             "--data", type=Path, default=settings.DATA_DIR, help="where data is kept (.redrive)"
         )
-        parser.add_argument("--no-demo", action="store_true", help="start without the demo shop")
+        parser.add_argument("--no-demo", action="store_true", help="an empty console, beside the demo shop's")
 
     def handle(self, *args: Any, **options: Any) -> None:
         log = Log()
+        wants_demo = has_own_stores() and not options["no_demo"]
+        if wants_demo != settings.DEMO:
+            start_again(REDRIVE_DEMO=str(int(wants_demo)))
         try:
             run(options["port"], options["data"], log)
         except StopRequested:
             log.say("Stopped.")
         except EmbeddedError as error:
             sys.exit(str(error))
+
+
+def start_again(**environ: str) -> None:
+    """Become the same command with other settings: which apps are installed is decided before a command begins."""
+    os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | environ)  # noqa: S606
 
 
 def run(port: int, path: Path, log: Log) -> None:
@@ -54,11 +62,18 @@ def run(port: int, path: Path, log: Log) -> None:
     data.claim(url)
     check_port(port)
     data.ensure_secret_key()
+    data.mark_demo(settings.DEMO)
     # The children work out the embedded addresses from the data directory.
-    environ = os.environ | {"REDRIVE_DATA": str(data.path), "PYTHONUNBUFFERED": "1"}
+    environ = os.environ | {
+        "REDRIVE_DATA": str(data.path),
+        "REDRIVE_DEMO": str(int(settings.DEMO)),
+        "PYTHONUNBUFFERED": "1",
+    }
     with Supervisor(log, Guard(data.cleaning)) as supervisor:
         supervisor.stop_on(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         start_stores(supervisor, data.path)
+        if settings.DEMO:
+            postgres.ensure_databases(data.path, DEMO_DATABASE, WAREHOUSE_DATABASE)
         output = supervisor.run(manage("migrate", environ, "migrate", "--no-input"))
         if applied := sum("Applying" in line for line in output):
             log.say(f"Migrations applied: {applied}.")
@@ -82,10 +97,18 @@ def check_port(port: int) -> None:
             raise EmbeddedError(f"{reason}; choose another one with --port.") from None
 
 
+def has_own_valkey() -> bool:
+    return settings.REDIS_URL == settings.OWN_REDIS_URL
+
+
+def has_own_stores() -> bool:
+    """Whether nothing but our own servers is touched."""
+    return settings.EMBEDDED and has_own_valkey()
+
+
 def start_stores(supervisor: Supervisor, data_dir: Path) -> None:
     """Start the servers that DATABASE_URL and REDIS_URL do not replace."""
-    has_own_valkey = redis_url(settings.DATA_DIR) == settings.REDIS_URL
-    stores = [*([postgres] if settings.EMBEDDED else []), *([valkey] if has_own_valkey else [])]
+    stores = [*([postgres] if settings.EMBEDDED else []), *([valkey] if has_own_valkey() else [])]
     for store in stores:
         store.prepare(data_dir)
         supervisor.start(store.program(data_dir))

@@ -1,0 +1,71 @@
+"""Everything the overview shows of the sections; their own queries have the figures."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from breakers import queries as breakers
+from breakers.rows import Row as BreakerRow
+from breakers.rows import make_rows
+from dlq.queries.overview import History, OpenFigures, Recent, Slots, count_recent, cut, get_history, get_open
+from projections.lag import RATE_WINDOW
+from projections.queries import Row as ProjectionRow
+from projections.queries import list_rows
+
+SHOWN_BREAKERS = 5
+
+
+@dataclass(frozen=True)
+class Range:
+    """How far the charts look back, and what one column of them stands for."""
+
+    words: str
+    span: timedelta
+    step: timedelta
+
+
+RANGES = {
+    "24h": Range("24 hours", timedelta(hours=24), timedelta(minutes=30)),
+    "7d": Range("7 days", timedelta(days=7), timedelta(hours=3)),
+}
+
+
+@dataclass(frozen=True)
+class Breakers:
+    """Those that are not closed, the longest first; what is not known is said by `found.error`."""
+
+    found: breakers.OpenOnes
+    rows: list[BreakerRow]
+
+
+@dataclass(frozen=True)
+class Figures:
+    letters: OpenFigures
+    recent: Recent
+    slots: Slots
+    history: History
+    projections: list[ProjectionRow]
+    breakers: Breakers
+
+    @property
+    def behind(self) -> list[ProjectionRow]:
+        """The projections that have events before them, the longest delay first."""
+        rows = [row for row in self.projections if row.measures.lag.events]
+        return sorted(rows, key=lambda row: -row.measures.lag.delay_seconds)
+
+
+def gather(wanted: Range) -> Figures:
+    slots = cut(wanted.span, wanted.step)
+    return Figures(
+        letters=get_open(),
+        recent=count_recent(),
+        slots=slots,
+        history=get_history(slots),
+        projections=list_rows(since=RATE_WINDOW),
+        breakers=get_breakers(),
+    )
+
+
+def get_breakers() -> Breakers:
+    found = breakers.list_open("", SHOWN_BREAKERS)
+    shown = breakers.get_breakers(found.refs[:SHOWN_BREAKERS])
+    return Breakers(found, make_rows(shown, is_known=not found.error))

@@ -1,0 +1,79 @@
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard import overview_panels
+from dashboard.attention import list_attention
+from dashboard.memo import Memo
+from dashboard.overview import charts
+from dashboard.overview.queries import RANGES, gather
+from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.quiet import find_quiet_since
+from dashboard.runs import queries as runs
+
+# Many people may have this page open; what was true two seconds ago will do for all of them.
+REMEMBERED_SECONDS = 2
+SHOWN_RUNS = 5
+SHOWN_PROJECTIONS = 5
+
+
+@require_safe
+def show_overview(request: HtmxHttpRequest) -> HttpResponse:
+    name = request.GET.get("range", "24h")
+    if name not in RANGES:
+        raise BadRequest(f"range is {name!r}; it can be {' or '.join(RANGES)}.")
+    # Here it is the page itself, so it is as of now.
+    attention = list_attention()
+    context = {
+        "attention": attention,
+        "quiet_since": None if attention else find_quiet_since(),
+        "panels": overview_panels.list_panels(request.user),
+        **describe_runs(),
+        **recent_figures[name](),
+        "live_url": request.get_full_path(),
+    }
+    return render_page(request, "overview.html", context, title="Overview")
+
+
+def describe_runs() -> dict[str, Any]:
+    active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
+    progress = runs.get_progress(active) if active else {}
+    return {
+        "active_count": runs.count_active() if active else "0",
+        "runs": [(run, progress[run.pk]) for run in active],
+    }
+
+
+def describe_figures(name: str) -> dict[str, Any]:
+    wanted = RANGES[name]
+    figures = gather(wanted)
+    return {
+        "range": name,
+        "ranges": RANGES,
+        "words": wanted.words,
+        "hour_ago": (timezone.now() - timedelta(hours=1)).isoformat(timespec="minutes"),
+        "figures": figures,
+        "failures": charts.draw_failures(figures, wanted),
+        "depth": charts.draw_depth(figures, wanted),
+        "replays": charts.draw_replays(figures, wanted),
+        "success_percent": charts.find_success_percent(figures.history),
+        "error_types": charts.share_error_types(figures.letters),
+        "attempts": charts.share_attempts(figures.letters),
+        "projections": figures.projections[:SHOWN_PROJECTIONS],
+    }
+
+
+recent_figures = {name: Memo(partial(describe_figures, name), REMEMBERED_SECONDS) for name in RANGES}
+
+
+@require_POST
+def dismiss_panel(request: HttpRequest, panel: str) -> HttpResponse:
+    if not (request.user.is_authenticated and overview_panels.dismiss(request.user, panel)):
+        raise Http404
+    return redirect("overview")

@@ -1,0 +1,80 @@
+"""What the shop's process does: makes the past if there is none, then lives, one second at a time."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from dashboard.models import Heartbeat
+from dashboard.workers.queries import has_live_beat, list_heartbeats, list_idle_queues
+from demo import stories, timetable
+from demo.models import Shop
+from demo.night_shift import NightShift
+from demo.past import make_past
+from demo.pruning import prune
+from demo.simulator import Simulator
+from demo.sink import Sink
+from demo.stories import ENDPOINT
+
+logger = logging.getLogger("demo")
+
+TICK_SECONDS = 1.0
+CHORES_EVERY_SECONDS = 15.0
+# The console comes first; the shop opens when it is ready, or after so long.
+READY_WITHIN_SECONDS = 60.0
+
+
+def open_shop(stopping: threading.Event) -> None:
+    """Live until told to stop."""
+    sink = Sink(seed=1)
+    sink.start()
+    try:
+        Shop.objects.update_or_create(pk=1, defaults={"sink_port": sink.port})
+        wait_for_console(stopping)
+        make_past(sink, is_stopping=stopping.is_set)
+        live(sink, stopping)
+    finally:
+        sink.close()
+
+
+def wait_for_console(stopping: threading.Event) -> None:
+    deadline = time.monotonic() + READY_WITHIN_SECONDS
+    while time.monotonic() < deadline and not stopping.wait(0.2):
+        if not list_idle_queues(list_heartbeats(Heartbeat.Kind.WORKER)) and has_live_beat():
+            return
+
+
+def live(sink: Sink, stopping: threading.Event) -> None:
+    began_at, speed = timezone.now(), settings.DEMO_SPEED
+    simulator = Simulator(began_at, speed=speed)
+    night_shift = NightShift(began_at, speed=speed)
+    if not stories.is_on(ENDPOINT) and not stopping.is_set():
+        stories.begin(ENDPOINT, began_at, subject=simulator.choose_seller(), speed=speed)
+    chores_at = time.monotonic() + CHORES_EVERY_SECONDS
+    while not stopping.wait(TICK_SECONDS):
+        run_safely(lambda: tick(simulator, sink))
+        if time.monotonic() >= chores_at:
+            chores_at = time.monotonic() + CHORES_EVERY_SECONDS
+            run_safely(lambda: night_shift.look_around(timezone.now()))
+            run_safely(prune)
+
+
+def tick(simulator: Simulator, sink: Sink) -> None:
+    now = timezone.now()
+    timetable.follow_rhythm(now, speed=simulator.speed, seller=simulator.choose_seller())
+    on = stories.current()
+    sink.dead = on[ENDPOINT].subject if ENDPOINT in on else ""
+    simulator.advance(now)
+
+
+def run_safely(step: Callable[[], object]) -> None:
+    """A database that is away is the console's business; the shop waits and goes on."""
+    try:
+        step()
+    except DatabaseError as error:
+        logger.warning("The shop waits: %s", error)
+        connection.close()

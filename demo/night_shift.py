@@ -1,0 +1,117 @@
+"""Colleagues who deal with what nobody else has dealt with for hours: the shop must not drown when it is left alone.
+
+They do it as everybody does, by operations that are audited, and only what has waited while the shop was open.
+"""
+
+import logging
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+from django.db.models import Q
+
+from dashboard.models import Run
+from dashboard.runs.operations import cancel_run
+from dashboard.runs.states import RunStateError
+from demo import operations
+from demo.operations import ShopError
+from demo.pricing import get_shop
+from demo.visit import CONSUMER, ERROR_TYPE
+from dlq.items import without_active
+from dlq.models import DeadLetter, FailureGroup
+from dlq.models.words import Status
+from dlq.operations import handle_letters, start_replay
+from dlq.operations.errors import OperationError
+from dlq.preview import preview
+from dlq.queries.replay import preview_replay
+from dlq.replay.options import ReplayOptions
+from dlq.selection import select_group, select_ids
+from dlq.verbs import VERBS
+from projections.models import NATIVE, Projection
+from projections.operations import ProjectionStateError, dead_letter_event
+
+logger = logging.getLogger("demo")
+
+ACTOR = "night shift"
+LEDGER_WAITS = timedelta(hours=1)
+RELEASE_WAITS = timedelta(hours=3)
+LETTERS_WAIT = timedelta(hours=3)
+MOST_LETTERS = 150
+
+
+class NightShift:
+    """`began_at` is when the shop opened: what stood still with it has not waited."""
+
+    def __init__(self, began_at: datetime, *, speed: int) -> None:
+        self.began_at = began_at
+        self.speed = speed
+
+    def look_around(self, now: datetime) -> None:
+        """Deal with what has waited too long; what somebody else is busy with is left to them."""
+        for deal in (self.free_ledger, self.fix_release, self.end_runs, self.replay_fixed, self.resolve_old):
+            try:
+                deal(now)
+            except (OperationError, ProjectionStateError, RunStateError, ShopError) as error:
+                logger.info("The night shift leaves it: %s", error)
+
+    def has_waited(self, since: datetime, patience: timedelta, now: datetime) -> bool:
+        return max(since, self.began_at) + patience / self.speed <= now
+
+    def free_ledger(self, now: datetime) -> None:
+        stopped = Projection.objects.filter(source=NATIVE, state=Projection.State.STOPPED)
+        for row in stopped:
+            if self.has_waited(row.state_since, LEDGER_WAITS, now):
+                reason = "Nobody decided within the hour; the order's seller is paid by hand."
+                dead_letter_event(row, row.position + 1, actor=ACTOR, reason=reason)
+
+    def fix_release(self, now: datetime) -> None:
+        shop = get_shop()
+        if shop.is_buggy and self.has_waited(shop.released_at, RELEASE_WAITS, now):
+            operations.deploy_fix(actor=ACTOR, reason="Nobody did within three hours.")
+
+    def end_runs(self, now: datetime) -> None:
+        """Their own runs that a failure paused: the letters become free."""
+        for run in Run.objects.filter(requested_by=ACTOR, state=Run.State.PAUSED):
+            if self.has_waited(run.created_at, LEDGER_WAITS, now):
+                cancel_run(run, actor=ACTOR, reason="It failed again, and nobody went on with it.")
+
+    def replay_fixed(self, now: datetime) -> None:
+        """What the bug left is replayed once it is mended."""
+        if get_shop().is_buggy:
+            return
+        for group in FailureGroup.objects.filter(consumer=CONSUMER, error_type=ERROR_TYPE):
+            selection = select_group(group)
+            oldest = without_active(selection.letters).order_by("last_failed_at").first()
+            if not oldest or not self.has_waited(oldest.last_failed_at, LETTERS_WAIT, now):
+                continue
+            start_replay(
+                selection,
+                confirmed=preview_replay(selection).count,
+                options=ReplayOptions(),
+                actor=ACTOR,
+                request_key=uuid4(),
+                reason=f"{get_shop().version} has the rate.",
+                acknowledged=True,
+            )
+
+    def resolve_old(self, now: datetime) -> None:
+        """Whatever else is old is settled by hand; also what is parked long after its head was dealt with."""
+        patience = LETTERS_WAIT / self.speed
+        if now < self.began_at + patience:
+            return
+        mendable = Q(consumer=CONSUMER, error_type=ERROR_TYPE)
+        failed = Q(status=Status.FAILED, last_failed_at__lt=now - patience) & ~mendable
+        parked = Q(status=Status.PARKED, last_failed_at__lt=now - 2 * patience)
+        old = without_active(DeadLetter.objects.filter(failed | parked)).order_by("last_failed_at")
+        ids = list(old.values_list("pk", flat=True)[:MOST_LETTERS])
+        if not ids:
+            return
+        verb, selection = VERBS["resolve"], select_ids(ids)
+        handle_letters(
+            verb,
+            selection,
+            confirmed=preview(verb, selection).total(with_followers=True),
+            actor=ACTOR,
+            request_key=uuid4(),
+            reason="Settled by hand with the seller.",
+            with_followers=True,
+        )

@@ -1,0 +1,103 @@
+"""The shop's life: what is due is appended, what comes next is planned, and stories are told."""
+
+import heapq
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from django.db import transaction
+
+from demo import stories
+from demo.models import Account, Shop
+from demo.pricing import get_shop
+from demo.sales import Due, Sales
+from demo.stories import LEDGER, PRODUCER, SALE, SELLERS
+from projections.api import append
+
+# Seconds between two of each, on an ordinary day.
+ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 10.0, 25.0, 1.5
+# In a sale.
+CROWD = 3
+SEED = 1702
+
+
+class Simulator:
+    """Goes from one moment to the next; the caller says which, so the past is made by the same code."""
+
+    def __init__(self, at: datetime, *, speed: int = 1) -> None:
+        self.at = at
+        self.speed = speed
+        # After a start in the middle, other things happen than at the beginning.
+        self.sales = Sales(SEED + get_shop().last_order, speed=speed)
+        self.random = self.sales.random
+        self.next_at = dict.fromkeys(("order", "price", "view"), at)
+        self.waiting: list[Due] = []
+        self.told: datetime | None = None
+
+    def advance(
+        self, to: datetime, *, is_past: bool = False, views: bool = True, slowdown: float = 1.0
+    ) -> int:
+        """Append everything up to a moment, in one transaction; returns how many events that were."""
+        shop = get_shop()
+        self.tell_stories(to, shop)
+        self.plan(to, shop, views=views, slowdown=slowdown)
+        due: list[Due] = []
+        while self.waiting and self.waiting[0].at <= to:
+            due.append(heapq.heappop(self.waiting))
+        with transaction.atomic():
+            for _, events in groupby(due, key=lambda one: (one.stream, one.at)):
+                together = list(events)
+                given = [one.event for one in together]
+                append(together[0].stream, given, recorded_at=together[0].at if is_past else None)
+            Shop.objects.filter(pk=1).update(
+                last_order=shop.last_order, **({"past_at": to} if is_past else {})
+            )
+        self.at = to
+        return len(due)
+
+    def plan(self, to: datetime, shop: Shop, *, views: bool, slowdown: float) -> None:
+        on = stories.current()
+        crowd = (CROWD if SALE in on else 1) / slowdown
+        is_malformed = PRODUCER in on
+        while self.comes("order", to, ORDER_EVERY / crowd):
+            self.place_order(shop, self.next_at["order"], is_malformed=is_malformed)
+            # One or two are enough to make the point.
+            is_malformed = is_malformed and self.random.random() < 0.5
+        while self.comes("price", to, PRICE_EVERY * slowdown):
+            self.add(self.sales.price(self.next_at["price"], patch=shop.patch, is_malformed=PRODUCER in on))
+        while self.comes("view", to, VIEW_EVERY):
+            if views:
+                self.add(self.sales.view(self.next_at["view"], patch=shop.patch))
+
+    def comes(self, what: str, to: datetime, every: float) -> bool:
+        """Whether one more comes before a moment; then its time is in `next_at`."""
+        after = timedelta(seconds=self.random.expovariate(1 / every) / self.speed)
+        if self.next_at[what] + after > to:
+            # What was not drawn is not owed: waiting has no memory.
+            self.next_at[what] = to
+            return False
+        self.next_at[what] += after
+        return True
+
+    def place_order(self, shop: Shop, at: datetime, *, is_malformed: bool = False, seller: str = "") -> None:
+        shop.last_order += 1
+        planned = self.sales.order(
+            shop.last_order, at, patch=shop.patch, is_malformed=is_malformed, seller=seller
+        )
+        for due in planned:
+            self.add(due)
+
+    def add(self, due: Due) -> None:
+        heapq.heappush(self.waiting, due)
+
+    def tell_stories(self, to: datetime, shop: Shop) -> None:
+        """A ledger story that is on is one event, and then over."""
+        story = stories.current().get(LEDGER)
+        if story and story.began_at != self.told:
+            self.told = story.began_at
+            account = Account.objects.filter(held__gt=0).order_by("-position").first()
+            if account:
+                number = int(account.escrow.rpartition("-")[2])
+                self.add(self.sales.bad_release(number, to, patch=shop.patch))
+
+    def choose_seller(self) -> str:
+        return self.random.choice(SELLERS)

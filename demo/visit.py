@@ -1,0 +1,147 @@
+"""The guided first visit: from the worst group to a replay that ends green, then a rebuild and a breaker."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from breakers.models import Breaker, State
+from dashboard.access import may
+from dashboard.models import AuditEntry, Run
+from demo.models import SeenStep
+from demo.pricing import get_shop
+from dlq.models import FailureGroup
+from projections.models import NATIVE, Projection
+
+# Pages that are steps: who has looked at one has taken it.
+PAGES = {
+    "dlq:group": "group",
+    "dlq:confirm_replay": "preview",
+    "breakers:breaker": "breaker",
+}
+# The failures that a replay after the fix ends green for.
+CONSUMER, ERROR_TYPE = "order-summary", "KeyError"
+FAILED = ("same_error", "new_error")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to do, why, and where."""
+
+    title: str
+    text: str
+    url: str
+    is_done: bool
+
+
+@dataclass(frozen=True)
+class Visit:
+    """The five steps of the story, and two for who wants more."""
+
+    steps: list[Step]
+    more: list[Step]
+
+    @property
+    def current(self) -> Step | None:
+        """None: all is done."""
+        return next((step for step in [*self.steps, *self.more] if not step.is_done), None)
+
+    @property
+    def is_story_over(self) -> bool:
+        return all(step.is_done for step in self.steps)
+
+
+def find_visit(user: Any) -> Visit | None:
+    """None: somebody who may only look is not asked to replay."""
+    if not may(user, "replay.start"):
+        return None
+    seen = set(SeenStep.objects.filter(user=user.pk).values_list("name", flat=True))
+    replays = list(Run.objects.filter(kind="replay", requested_by=str(user)).order_by("-pk")[:20])
+    group = find_group()
+    return Visit(
+        [
+            Step(
+                "Open the worst group",
+                "One cause, many letters: what failed, since when, in which version.",
+                reverse("dlq:group", args=[group.pk]) if group else reverse("dlq:groups"),
+                "group" in seen,
+            ),
+            Step(
+                "Preview a replay",
+                "Every letter is counted before anything happens, with the events parked behind it.",
+                f"{reverse('dlq:confirm_replay')}?scope=group&group={group.pk}"
+                if group
+                else reverse("dlq:groups"),
+                "preview" in seen,
+            ),
+            Step(
+                "Deploy the fix",
+                "Replaying into the bug would only fail again. The shop's own page deploys the next version.",
+                reverse("demo:shop"),
+                is_fixed(user),
+            ),
+            Step(
+                "Run the canary",
+                "Replay the group: one letter goes first, then ten, then the rest.",
+                reverse("dlq:group", args=[group.pk]) if group else reverse("dlq:groups"),
+                any(run.options.get("canary") for run in replays),
+            ),
+            Step(
+                "Watch it end green",
+                "The run says of each letter what became of it, and so does the audit trail.",
+                reverse("runs:run", args=[replays[0].pk]) if replays else reverse("runs:runs"),
+                any(is_green(run) for run in replays),
+            ),
+        ],
+        [
+            Step(
+                "Rebuild a projection",
+                "Its read model is emptied and every event handled again; live goes on where it ends.",
+                find_projection_url(),
+                Run.objects.filter(kind="rebuild", requested_by=str(user)).exists(),
+            ),
+            Step(
+                "Look at a breaker",
+                "A seller's endpoint is down every now and then: events for it wait, the others go on.",
+                find_breaker_url(),
+                "breaker" in seen,
+            ),
+        ],
+    )
+
+
+def find_group() -> FailureGroup | None:
+    """The group of the bug; None: it has not failed yet."""
+    return FailureGroup.objects.filter(consumer=CONSUMER, error_type=ERROR_TYPE).order_by("pk").first()
+
+
+def is_fixed(user: Any) -> bool:
+    return (
+        not get_shop().is_buggy
+        or AuditEntry.objects.filter(actor=str(user), action="shop.deploy", outcome="succeeded").exists()
+    )
+
+
+def is_green(run: Run) -> bool:
+    """It came to its end, and nothing failed."""
+    if run.state != Run.State.FINISHED:
+        return False
+    counts = [lane.totals for lane in run.lanes.all()]
+    return any(count.get("succeeded") for count in counts) and not any(
+        count.get(name) for count in counts for name in FAILED
+    )
+
+
+def find_projection_url() -> str:
+    row = Projection.objects.filter(source=NATIVE, name=CONSUMER).only("pk").first()
+    return reverse("projections:projection", args=[row.pk]) if row else reverse("projections:projections")
+
+
+def find_breaker_url() -> str:
+    found = Breaker.objects.filter(source=Breaker.OURS).exclude(state=State.CLOSED).first()
+    return (
+        f"{reverse('breakers:breaker')}?{urlencode({'name': found.name})}"
+        if found
+        else reverse("breakers:breakers")
+    )
