@@ -5,7 +5,14 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.embedded.addresses import DATABASE, DEMO_DATABASE, DEMO_REDIS, database_url, redis_url
+from dashboard.embedded.addresses import (
+    DATABASE,
+    DEMO_DATABASE,
+    DEMO_REDIS,
+    WAREHOUSE_DATABASE,
+    database_url,
+    redis_url,
+)
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
 
@@ -227,6 +234,8 @@ KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 
 # The demo shop -------------------------------------------------------------------------------------
 
+# The second system, which is attached as a source.
+WAREHOUSE_URL = database_url(DATA_DIR, WAREHOUSE_DATABASE)
 # So many times as fast as life.
 DEMO_SPEED = env.number("REDRIVE_DEMO_SPEED", 1, least=1, most=60)
 

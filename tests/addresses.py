@@ -17,7 +17,7 @@ SAMPLES = dict.fromkeys(
         "request_id",
     ),
     "1",
-) | {"token": "no-such-token", "panel": "no-such-panel"}
+) | {"token": "no-such-token", "panel": "no-such-panel", "story": "no-such-story"}
 CONVERTERS = {
     "IntConverter": "int",
     "StringConverter": "str",
