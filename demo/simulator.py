@@ -75,12 +75,9 @@ class Simulator:
         self.next_at[what] += after
         return True
 
-    def place_order(self, shop: Shop, at: datetime, *, is_malformed: bool = False, seller: str = "") -> None:
+    def place_order(self, shop: Shop, at: datetime, *, is_malformed: bool = False) -> None:
         shop.last_order += 1
-        planned = self.sales.order(
-            shop.last_order, at, patch=shop.patch, is_malformed=is_malformed, seller=seller
-        )
-        for due in planned:
+        for due in self.sales.order(shop.last_order, at, patch=shop.patch, is_malformed=is_malformed):
             self.add(due)
 
     def add(self, due: Due) -> None:

@@ -58,7 +58,9 @@ def test_one_that_was_cut_short_is_gone_on_with(short_past: Callable[..., None])
     short_past(lambda: next(answers, True))
     shop = Shop.objects.get()
     assert not shop.is_past_made
-    assert shop.past_from and shop.past_at and shop.past_at > shop.past_from
+    assert shop.past_from
+    assert shop.past_at
+    assert shop.past_at > shop.past_from
     assert set(Projection.objects.filter(name="webhooks").values_list("state", flat=True)) == {"paused"}
     count = Event.objects.count()
     get_shop.forget()

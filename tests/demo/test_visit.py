@@ -37,7 +37,8 @@ def test_it_begins_with_the_worst_group_and_every_step_is_a_link(
     assert "Your first visit" in page
     assert f'<a href="/dead-letters/groups/{group.pk}/">Open the worst group</a>' in page
     visit = find_visit(User.objects.get(username="some-operator"))
-    assert visit and visit.current == visit.steps[0]
+    assert visit
+    assert visit.current == visit.steps[0]
     for step in [*visit.steps, *visit.more]:
         assert operator.get(step.url).status_code == 200
 
