@@ -58,7 +58,7 @@ def copy_database(name: str) -> str:
 
 @contextmanager
 def serving(
-    session: str, *, settings_module: str = "dashboard.settings", database: str = ""
+    session: str, *, settings_module: str = "dashboard.settings", database: str = "", wsgi: str = "bench.wsgi"
 ) -> Iterator[Visitor]:
     """A web server with these settings, on this database or ours; it ends with the block."""
     with socket.socket() as probe:
@@ -75,7 +75,7 @@ def serving(
             "4",
             "-b",
             f"127.0.0.1:{port}",
-            "bench.wsgi",
+            wsgi,
         ],
         env=os.environ
         | {"DJANGO_SETTINGS_MODULE": settings_module}

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from django.db import connection
 
 CHUNK = 100_000
+OPEN_SHARE = 0.02
 
 GROUPS = """
 INSERT INTO dlq_failuregroup
@@ -21,10 +22,10 @@ SELECT 'bench-' || n, 'bench-' || n % 400, 'source-' || n % 3, 'consumer-' || n 
 FROM generate_series(1, 500) AS n
 """
 
-# Letters number first + 1 to last; 500 ^ random() is Zipf's distribution over the groups.
+# Letters number first + 1 to last; groups ^ random() is Zipf's distribution over the groups.
 LETTERS = """
 WITH numbers AS MATERIALIZED (
-    SELECT n, floor(500 ^ random())::int AS rank, floor(4 ^ random())::int AS kind, random() AS luck,
+    SELECT n, floor(%(groups)s ^ random())::int AS rank, floor(4 ^ random())::int AS kind, random() AS luck,
            random() AS more_luck
     FROM generate_series(%(first)s::bigint + 1, %(last)s) AS n
 )
@@ -38,7 +39,7 @@ SELECT g.source, '', g.consumer, 'event-' || n, 'Type' || (rank * 4 + kind) %% 2
        CASE WHEN is_open THEN 'failed' ELSE 'resolved' END,
        CASE WHEN g.category = 'poison' THEN 'poison' ELSE 'dead_letter' END,
        CASE WHEN is_open THEN '' ELSE 'by_hand' END, '', CASE WHEN is_open THEN NULL ELSE at END, '',
-       'trace-' || n, 'tenant-' || n %% 1000, '1.' || n %% 7, at
+       'trace-' || n, 'tenant-' || n %% %(tenants)s, '1.' || n %% 7, at
 FROM numbers
 JOIN dlq_failuregroup g ON g.fingerprint = 'bench-' || rank,
 LATERAL (SELECT now() - (%(total)s - n) * interval '1 second' AS at, luck < %(share)s AS is_open) AS facts
@@ -75,14 +76,15 @@ WHERE indrelid = ANY(ARRAY['dlq_deadletter', 'dlq_letterbody', 'dlq_attempt']::r
 """
 
 
-def fill(total: int, open_share: float = 0.02) -> None:
+def fill(total: int, *, open_share: float = OPEN_SHARE, groups: int = 500, tenants: int = 1000) -> None:
     """Make so many letters, counted by the triggers as in real life, and let Postgres know what it has."""
     from dlq.compaction import compact
 
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE dlq_deadletter, dlq_letterbody, dlq_attempt, dlq_failuregroup, dlq_counter, "
-            "dlq_counterdelta, dlq_failurebucket, dlq_facet, dlq_groupfacet RESTART IDENTITY"
+            "dlq_counterdelta, dlq_failurebucket, dlq_categorybucket, dlq_depthsample, dlq_facet, dlq_groupfacet "
+            "RESTART IDENTITY"
         )
         cursor.execute("SELECT setseed(0.42)")
         cursor.execute(GROUPS)
@@ -94,6 +96,8 @@ def fill(total: int, open_share: float = 0.02) -> None:
                     "last": min(first + CHUNK, total),
                     "total": total,
                     "share": open_share,
+                    "groups": groups,
+                    "tenants": tenants,
                 }
                 cursor.execute(LETTERS, chunk)
                 # A fresh table numbers its letters from one.

@@ -2,16 +2,14 @@
 
 import argparse
 import subprocess
-import sys
 import time
-import venv
 from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
 
-from django.conf import settings
 from django.db import connection
 
+from bench import peer
 from bench.report import Bar, report
 from dashboard.models import Run
 from dashboard.runs import lanes
@@ -26,7 +24,6 @@ from projections.store import read
 STREAMS = 10_000
 # The peer handles a few hundred a second; its pace does not depend on how many follow.
 PEER_EVENTS = 3000
-PEER = "eventsource-py==0.8.1"
 TABLE = "CREATE TABLE bench_balance (account text PRIMARY KEY, amount bigint, version bigint)"
 FILL = """
 INSERT INTO projections_event (position, event_id, stream, version, type, type_no, data, metadata, recorded_at)
@@ -89,7 +86,7 @@ def main() -> None:
         for statement in FILL.split(";"):
             cursor.execute(statement, {"streams": STREAMS, "events": events})
     sync_declared()
-    peer = run_peer()
+    theirs = run_peer()
     one_by_one, sums = rebuild("one-by-one", events)
     in_batches, same_sums = rebuild("in-batches", events)
     assert sums == same_sums
@@ -97,12 +94,12 @@ def main() -> None:
     report(
         "rebuild",
         {
-            "vs_eventsource_per_event": Bar(one_by_one / peer, least=15),
-            "vs_eventsource_batch": Bar(in_batches / peer, least=50),
+            "vs_eventsource_per_event": Bar(one_by_one / theirs, least=15),
+            "vs_eventsource_batch": Bar(in_batches / theirs, least=50),
             "share_of_read_limit": Bar(in_batches / reading, least=0.25),
         },
         events_per_second={
-            "eventsource-py": round(peer),
+            "eventsource-py": round(theirs),
             "per_event": round(one_by_one),
             "batch": round(in_batches),
             "read_and_decode": round(reading),
@@ -136,14 +133,8 @@ def read_only(events: int) -> float:
 
 
 def run_peer() -> float:
-    """eventsource-py's events a second, in a private environment made on first use."""
-    home = settings.DATA_DIR / "peers" / PEER
-    python = home / "bin" / "python"
-    if not (home / "complete").exists():
-        venv.create(home, with_pip=True, clear=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", PEER, "sqlalchemy", "asyncpg", "greenlet"]
-        subprocess.run(install, check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
-        (home / "complete").touch()
+    """eventsource-py's events a second, in its own environment."""
+    python = peer.get_python(peer.EVENTSOURCE)
     database = connection.settings_dict
     host = quote(database["HOST"], safe="")
     url = f"postgresql+asyncpg://{database['USER']}@/{database['NAME']}?host={host}"

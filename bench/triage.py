@@ -1,11 +1,14 @@
 """What triage costs on a million letters: the groups page, and the letters page with each filter, over HTTP.
 
-In one run on one server, against the same pages on 500 letters, against Django's admin with the same columns and
-filters on the same rows, and the SQL of a page against fetching its 50 rows by their primary keys.
+In one run on one server, against pages that are as full on 500 letters, against Django's admin with the same columns
+and filters on the same rows, and the SQL of a page against fetching its 50 rows by their primary keys.
 """
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,7 +32,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     "source": {"source": "source-1"},
     "consumer": {"consumer": "consumer-1"},
     "rare consumer": {"consumer": "consumer-49"},
-    "event_type": {"event_type": "Type4"},
+    "event_type": {"event_type": "Type5"},
     "rare event_type": {"event_type": "Type199"},
     "category": {"category": "transient"},
     "error_type": {"error_type": "TimeoutError0"},
@@ -47,7 +50,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     "payload": {"path": "$.order.id", "value": "event-7"},
     "common payload": {"path": "$.order.status", "value": "paid"},
     "closed error_type": {"status": "closed", "error_type": "KeyError3"},
-    "consumer and event_type": {"consumer": "consumer-1", "event_type": "Type4"},
+    "consumer and event_type": {"consumer": "consumer-1", "event_type": "Type5"},
     "nothing matches both": {"consumer": "consumer-1", "event_type": "Type199"},
     "words and consumer": {"words": "word7", "consumer": "consumer-1"},
 }
@@ -58,51 +61,145 @@ ADMIN_FILTERS = {
     "source": {"status__exact": "failed", "source": "source-1"},
     "consumer": {"status__exact": "failed", "consumer": "consumer-1"},
     "rare consumer": {"status__exact": "failed", "consumer": "consumer-49"},
-    "event_type": {"status__exact": "failed", "event_type": "Type4"},
+    "event_type": {"status__exact": "failed", "event_type": "Type5"},
     "category": {"status__exact": "failed", "category__exact": "transient"},
     "error_type": {"status__exact": "failed", "error_type": "TimeoutError0"},
     "tier": {"status__exact": "failed", "tier__exact": "poison"},
-    "consumer and event_type": {"status__exact": "failed", "consumer": "consumer-1", "event_type": "Type4"},
+    "consumer and event_type": {"status__exact": "failed", "consumer": "consumer-1", "event_type": "Type5"},
     "rare words": {"status__exact": "failed", "q": "word7"},
 }
-# One page of it takes a second or so.
-ADMIN_TIMES = 3
+# What differs between two small tables: in one nearly everything is of a few kinds, so that a filter finds a page full
+# of letters; in the other there is as much of everything as in a large one.
+NARROW: dict[str, Any] = {"open_share": 0.5, "groups": 4, "tenants": 5}
+WIDE: dict[str, Any] = {"open_share": 0.5}
+# Of one kind in a narrow table, where there are no rare ones.
+NARROW_FILTERS: dict[str, dict[str, Any]] = {
+    "rare consumer": {"consumer": "consumer-1"},
+    "rare event_type": {"event_type": "Type5"},
+    "tenant": {"tenant": "tenant-2"},
+    "attempts": {"attempts": 2},
+    "closed error_type": {"status": "closed", "error_type": "TimeoutError0"},
+    "words and consumer": {"words": "handled", "consumer": "consumer-1"},
+}
+ROWS = re.compile(rb'<tr id="(?:letter|group)-')
+
+
+@dataclass(frozen=True)
+class Table:
+    """A console on a table of its own, and where its pages are."""
+
+    visitor: Visitor
+    pages: dict[str, str]
+
+    def get(self, name: str) -> bytes:
+        return self.visitor.get(self.pages[name])
+
+    def count_rows(self, name: str) -> int:
+        return len(ROWS.findall(self.get(name)))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument(
+        "--than", type=int, help="compare with a table of so many too, which is to cost as much"
+    )
     asked = parser.parse_args()
     user = User.objects.create_superuser("bench")
     session = make_session(user)
-    # Half of the few are open, so that there too a page has 50 rows.
-    fill(SMALL, open_share=0.5)
-    with serving(session, database=copy_database("small")) as few, serving(session) as many:
-        small_pages = list_pages()
+    with ExitStack() as stack:
+        narrow = stack.enter_context(filled(session, "narrow", SMALL, FILTERS | NARROW_FILTERS, **NARROW))
+        wide = stack.enter_context(filled(session, "wide", SMALL, FILTERS, **WIDE))
+        middle = stack.enter_context(filled(session, "middle", asked.than, FILTERS)) if asked.than else None
         fill(asked.rows)
-        pages = list_pages()
-        seconds = {
-            name: in_turns(lambda: few.get(small_pages[name]), lambda: many.get(pages[name]))  # noqa: B023
-            for name in pages
-        }
-    with serving(session, settings_module="bench.admin_site.settings") as visitor:
-        admin = measure_admin(visitor)
-    ratios = {name: large / small for name, (small, large) in seconds.items()}
-    for name, (small, large) in seconds.items():
-        theirs = f"admin {1000 * admin[name]:8.1f} ms" if name in admin else ""
-        print(f"{name:<24} {1000 * small:7.1f} ms {1000 * large:7.1f} ms  x {ratios[name]:.2f}  {theirs}")
+        large = Table(stack.enter_context(serving(session)), list_pages(FILTERS))
+        admin = stack.enter_context(serving(session, settings_module="bench.admin_site.settings"))
+        found = [compare(name, narrow, wide, middle, large, admin) for name in large.pages]
+    for one in found:
+        print(one)
     bars = {
-        "vs_admin": Bar(min(admin[name] / seconds[name][1] for name in admin), least=25),
-        "vs_small_table": Bar(max(ratios.values()), most=1.5),
+        "vs_admin": Bar(min(one.vs_admin for one in found if one.vs_admin), least=25),
+        "vs_small_table": Bar(max(one.vs_small for one in found), most=1.5),
         "vs_bare_sql": Bar(measure_bare_sql(user), most=4),
     }
-    report("triage", bars, rows=asked.rows, worst_filter=max(ratios, key=lambda name: ratios[name]))
+    if asked.than:
+        bars["vs_middle_table"] = Bar(max(one.vs_middle or 0 for one in found), most=1.5)
+    worst = max(found, key=lambda one: one.vs_small)
+    report("triage", bars, rows=asked.rows, than=asked.than, worst_filter=worst.name)
 
 
-def list_pages() -> dict[str, str]:
+@contextmanager
+def filled(
+    session: str, name: str, total: int, filters: dict[str, dict[str, Any]], **how: Any
+) -> Iterator[Table]:
+    """A console on a copy of the database with so many letters."""
+    fill(total, **how)
+    pages = list_pages(filters)
+    with serving(session, database=copy_database(name)) as visitor:
+        yield Table(visitor, pages)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a page costs, in seconds, and how many rows it shows; None: it was not asked for."""
+
+    name: str
+    rows: tuple[int, int]
+    small: float
+    middle: float | None
+    large: float
+    admin: float | None
+
+    @property
+    def vs_small(self) -> float:
+        return self.large / self.small
+
+    @property
+    def vs_middle(self) -> float | None:
+        return self.large / self.middle if self.middle else None
+
+    @property
+    def vs_admin(self) -> float | None:
+        return self.admin / self.large if self.admin else None
+
+    def __str__(self) -> str:
+        parts = [
+            f"{self.name:<24} {self.rows[0]:>3} rows {1000 * self.small:6.1f} ms",
+            f"{self.rows[1]:>3} rows {1000 * self.large:6.1f} ms  x {self.vs_small:.2f}",
+        ]
+        if self.middle:
+            parts.append(f"middle {1000 * self.middle:6.1f} ms  x {self.vs_middle:.2f}")
+        if self.admin:
+            parts.append(f"admin {1000 * self.admin:8.1f} ms  x {self.vs_admin:.0f}")
+        return "  ".join(parts)
+
+
+def compare(
+    name: str, narrow: Table, wide: Table, middle: Table | None, large: Table, admin: Visitor
+) -> Comparison:
+    """In turns, so that a busy machine slows all alike; the small table is the one whose page is as full."""
+    rows = large.count_rows(name)
+    small = min(narrow, wide, key=lambda table: abs(table.count_rows(name) - rows))
+    calls = [lambda: small.get(name), lambda: large.get(name)]
+    if middle:
+        calls.append(lambda: middle.get(name))
+    if name in ADMIN_FILTERS:
+        calls.append(lambda: admin.get(f"/dlq/deadletter/?{urlencode(ADMIN_FILTERS[name])}"))
+    seconds = in_turns(*calls, rounds=7 if name in ADMIN_FILTERS else 15)
+    return Comparison(
+        name,
+        (small.count_rows(name), rows),
+        small=seconds[0],
+        middle=seconds[2] if middle else None,
+        large=seconds[1],
+        admin=seconds[-1] if name in ADMIN_FILTERS else None,
+    )
+
+
+def list_pages(filters: dict[str, dict[str, Any]]) -> dict[str, str]:
     """The address of each page that is measured."""
     pages = {"groups page": "/dead-letters/"}
-    pages |= {name: f"/dead-letters/letters/?{urlencode(wanted)}" for name, wanted in FILTERS.items()}
+    pages |= {name: f"/dead-letters/letters/?{urlencode(wanted)}" for name, wanted in filters.items()}
     group = FailureGroup.objects.only("pk").get(fingerprint="bench-1").pk
     pages |= {
         "group": f"/dead-letters/letters/?group={group}",
@@ -110,17 +207,6 @@ def list_pages() -> dict[str, str]:
     }
     pages |= {"deep page": f"/dead-letters/letters/?{urlencode({'status': 'any', 'after': deep_cursor()})}"}
     return pages
-
-
-def time_page(visitor: Visitor, path: str, times: int) -> float:
-    return median_seconds(lambda: visitor.get(path), times=times, warm_up=1)
-
-
-def measure_admin(visitor: Visitor) -> dict[str, float]:
-    return {
-        name: time_page(visitor, f"/dlq/deadletter/?{urlencode(wanted)}", ADMIN_TIMES)
-        for name, wanted in ADMIN_FILTERS.items()
-    }
 
 
 def deep_cursor() -> str:

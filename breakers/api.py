@@ -14,11 +14,12 @@ from django.conf import settings
 from breakers.breaker import Breaker
 from breakers.contact import Contact
 from breakers.counting import make_counts
+from breakers.obstacles import Obstacle, find_obstacles
 from breakers.permits import BreakerOpen
 from breakers.policy import Policy
 from breakers.profiles import get_profile
 
-__all__ = ["Breaker", "BreakerOpen", "Policy", "get_breaker"]
+__all__ = ["Breaker", "BreakerOpen", "Obstacle", "Policy", "find_obstacles", "get_breaker"]
 
 # A breaker for each of a great many endpoints; one that falls out loses its local cache and nothing else.
 MOST_BREAKERS = 20_000

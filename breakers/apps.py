@@ -9,6 +9,6 @@ class BreakersConfig(AppConfig):
         from breakers.needs import find_open
         from dashboard import attention
 
-        attention.register(find_open)
+        attention.register(find_open, rank=3)
         # A reader that makes no sense stops the start, not the first scan.
         list_readers()

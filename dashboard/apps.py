@@ -15,7 +15,7 @@ class DashboardConfig(AppConfig):
         # Shared tasks bind to the current application, so it must exist in every process.
         celery.app.set_default()
         checks.register_checks()
-        attention.register(find_missing)
-        attention.register(find_troubled_runs)
+        attention.register(find_missing, rank=0)
+        attention.register(find_troubled_runs, rank=4)
         autodiscover_modules("actions", "runs")
         post_migrate.connect(roles.sync_roles, sender=self)

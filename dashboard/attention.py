@@ -13,18 +13,23 @@ class Need:
     url: str
     link: str
     tone: str = "bad"
+    # A store that does not answer: every page says so, since its figures may be missing there.
+    is_away: bool = False
 
 
 Finder = Callable[[], Iterable[Need]]
-_finders: list[Finder] = []
+_finders: list[tuple[int, Finder]] = []
 _SEVERITY = {"bad": 0, "warn": 1}
 
 
-def register(finder: Finder) -> None:
-    """Add a function that is called on every page, so it must be cheap: a query or two, both bounded."""
-    _finders.append(finder)
+def register(finder: Finder, *, rank: int = 5) -> None:
+    """Add a function that is called on every page, so it must be cheap: a query or two, both bounded.
+
+    Of things that are equally bad those with the lower rank come first: 0 stops everything, 9 can wait longest.
+    """
+    _finders.append((rank, finder))
 
 
 def list_attention() -> list[Need]:
-    needs = [need for finder in _finders for need in finder()]
-    return sorted(needs, key=lambda need: _SEVERITY[need.tone])
+    needs = [(_SEVERITY[need.tone], rank, need) for rank, finder in _finders for need in finder()]
+    return [need for _, _, need in sorted(needs, key=lambda found: found[:2])]

@@ -1,8 +1,12 @@
 """Geometry of the charts; templates draw them as SVG with attributes and no style."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
+
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 # The space in which columns are drawn; it is stretched to the page's width, so text stands outside of it.
 WIDTH, HEIGHT = 1000.0, 160.0
@@ -40,6 +44,24 @@ def draw_bars(values: Sequence[int], *, width: float, height: float, gap: float 
     return bars
 
 
+def draw_rects(bars: Iterable[Bar]) -> SafeString:
+    """The columns as SVG, each with its value on hover; only numbers are written, so there is nothing to escape."""
+    return SafeString(
+        "".join(
+            f'<rect x="{bar.x:g}" y="{bar.y:g}" width="{bar.width:g}" height="{bar.height:g}">'
+            f"<title>{bar.value:,}</title></rect>"
+            for bar in bars
+        )
+    )
+
+
+def draw_outline(bars: Iterable[Bar]) -> SafeString:
+    """The columns as the data of one SVG path, for charts so small that nobody points at a column."""
+    return SafeString(
+        "".join(f"M{bar.x:g} {bar.y:g}h{bar.width:g}v{bar.height:g}h{-bar.width:g}z" for bar in bars)
+    )
+
+
 @dataclass(frozen=True)
 class Series:
     """What one colour of a chart stands for; a value is None where it is not known."""
@@ -64,15 +86,6 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Slot:
-    """Where a column stands, and its words."""
-
-    x: str
-    width: str
-    words: str
-
-
-@dataclass(frozen=True)
 class Tick:
     y: str
     value: int
@@ -80,15 +93,25 @@ class Tick:
 
 @dataclass(frozen=True)
 class Chart:
-    """Columns over time, stacked; `marks` are the words under them, the last for the present."""
+    """Columns over time, stacked; `words` has each one's, `marks` those under them, the last for the present."""
 
     layers: list[Layer]
-    slots: list[Slot]
+    words: list[str]
     ticks: list[Tick]
     marks: list[str]
     sentence: str
     width: float = WIDTH
     height: float = HEIGHT
+
+    @cached_property
+    def hovers(self) -> SafeString:
+        """An invisible column over each, with its words; by hand, since there are hundreds on a page."""
+        step = self.width / len(self.words)
+        return format_html_join(
+            "",
+            '<rect class="hover" x="{}" width="{}" height="{}"><title>{}</title></rect>',
+            ((f"{n * step:.1f}", f"{step:.1f}", self.height, words) for n, words in enumerate(self.words)),
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -96,9 +119,9 @@ class Chart:
 
 
 def stack_columns(
-    series: Sequence[Series], words: Sequence[str], marks: list[str], sentence: str, *, gap: float = 0.2
+    series: Sequence[Series], words: list[str], marks: list[str], sentence: str, *, gap: float = 0.2
 ) -> Chart:
-    """A column for each of the words; `gap` is the part of a column's width that stays free."""
+    """A column for each of the words; `gap` is the part of it that stays free, below zero they touch without a seam."""
     step = WIDTH / len(words)
     values = [[one.values[n] or 0 for one in series] for n in range(len(words))]
     ticks = make_ticks(max(map(sum, values)))
@@ -118,7 +141,7 @@ def stack_columns(
             Layer(one.label, one.tone, one.total, "".join(path))
             for one, path in zip(series, paths, strict=True)
         ],
-        slots=[Slot(f"{n * step:.1f}", f"{step:.1f}", text) for n, text in enumerate(words)],
+        words=words,
         ticks=[Tick(f"{HEIGHT - tick * scale:.1f}", tick) for tick in ticks],
         marks=marks,
         sentence=sentence,

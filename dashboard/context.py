@@ -5,11 +5,13 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.attention import list_attention
+from dashboard.banners import list_banners
 from dashboard.memo import Memo
 from dashboard.navigation import list_items
 
 # Every page counts what needs a person; what was true two seconds ago will do.
 recent_attention = Memo(list_attention, seconds=2)
+recent_banners = Memo(list_banners, seconds=2)
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -18,5 +20,6 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "environment_name": settings.ENVIRONMENT_NAME,
         "environment_colour": settings.ENVIRONMENT_COLOUR,
         "attention": SimpleLazyObject(recent_attention),
+        "banners": SimpleLazyObject(recent_banners),
         "navigation": SimpleLazyObject(lambda: list_items(request)),
     }

@@ -4,22 +4,25 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
+
+END_OF_CELL, END_OF_ROW = SafeString("</td>"), SafeString("</tr>\n")
 
 
 def draw_rows(table: Any) -> SafeString:
     """The rows of the table, each cell with its column's name for narrow screens."""
     cells = [make_cell(table, column) for column in table.columns]
     row_id: Callable[[Any], str] = table.row_attrs.get("id", lambda record: "")
-    return format_html_join(
-        "\n",
-        '<tr id="{}">{}</tr>',
-        (
-            (row_id(record), format_html_join("", "{}", ((cell(record),) for cell in cells)))
-            for record in table.data
-        ),
-    )
+
+    # Safe parts stay safe when they are added, for a fraction of what formatting costs.
+    def draw(record: Any) -> SafeString:
+        row = format_html('<tr id="{}">', row_id(record))
+        for cell in cells:
+            row += cell(record)
+        return row + END_OF_ROW
+
+    return format_html_join("", "{}", ((draw(record),) for record in table.data))
 
 
 def make_cell(table: Any, column: Any) -> Callable[[Any], SafeString]:
@@ -29,12 +32,12 @@ def make_cell(table: Any, column: Any) -> Callable[[Any], SafeString]:
     same = {"table": table, "column": column.column, "bound_column": column}
     given = {name: value for name, value in same.items() if name in wanted}
     opening = format_html('<td data-label="{}" {}>', column.header, column.attrs["td"].as_html())
-    resolve, empty, default = column.accessor.resolve, column.column.empty_values, column.default
+    find, empty, default = make_getter(column.accessor), column.column.empty_values, column.default
 
     def draw(record: Any) -> SafeString:
-        value = resolve(record, quiet=True)
+        value = find(record)
         if value in empty:
-            return format_html("{}{}</td>", opening, default)
+            return opening + conditional_escape(default) + END_OF_CELL
         if "value" in wanted:
             given["value"] = value
         if "record" in wanted:
@@ -42,6 +45,14 @@ def make_cell(table: Any, column: Any) -> Callable[[Any], SafeString]:
         cell = render(**given)
         if column.link:
             cell = column.link(cell, value=value, record=record, **same)
-        return format_html("{}{}</td>", opening, cell)
+        return opening + conditional_escape(cell) + END_OF_CELL
 
     return draw
+
+
+def make_getter(accessor: Any) -> Callable[[Any], Any]:
+    """A function from a record to the value that the column shows; None where something on the way is missing."""
+    if "__" in accessor:
+        return lambda record: accessor.resolve(record, quiet=True)
+    # A plain attribute, as nearly always: django-tables2 would first try whether the record is a dictionary.
+    return lambda record: getattr(record, accessor, None)

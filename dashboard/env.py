@@ -111,26 +111,3 @@ class Env:
         if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
             raise ImproperlyConfigured(f'{name} must look like {{"name": {{"setting": 1}}}}.')
         return value
-
-    def names(self, name: str) -> dict[str, str]:
-        """A JSON object of text; empty when it is unset."""
-        try:
-            value = json.loads(self.text(name, "{}"))
-        except ValueError as error:
-            raise ImproperlyConfigured(f"{name} is not JSON: {error}.") from None
-        if not isinstance(value, dict) or not all(isinstance(part, str) for part in value.values()):
-            raise ImproperlyConfigured(f'{name} must look like {{"one": "other"}}.')
-        return value
-
-    def targets(self, name: str) -> dict[str, dict[str, Any]]:
-        """A JSON object of objects, in which `secret_env` names another variable that holds the secret."""
-        targets = self.json_objects(name)
-        for target, values in targets.items():
-            variable = values.pop("secret_env", "")
-            if variable:
-                values["secret"] = self.text(variable)
-                if not values["secret"]:
-                    raise ImproperlyConfigured(
-                        f"{name}: {target!r} takes its secret from {variable}, which is not set."
-                    )
-        return targets

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
 from psycopg.errors import QueryCanceled
@@ -13,6 +13,8 @@ from psycopg.errors import QueryCanceled
 
 def error_page(request: HttpRequest, status: int, headline: str, sentence: str) -> HttpResponse:
     """Rendered without a request context: its processors would ask the database, which may be what is gone."""
+    if request.path.startswith("/api/"):
+        return JsonResponse({"error": f"{headline}. {sentence}"}, status=status)
     context = {
         "status": status,
         "headline": headline,

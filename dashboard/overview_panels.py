@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 
 from dashboard.models import DismissedPanel
 
-User = AbstractBaseUser | AnonymousUser
 # What the template gets as `panel`, for this user; None: there is nothing to show at the moment.
-Finder = Callable[[User], Any]
+Finder = Callable[[User | AnonymousUser], Any]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def register(name: str, *, title: str, template: str, find: Finder) -> None:
     _panels[name] = Panel(name, title, template, find)
 
 
-def list_panels(user: User) -> list[Shown]:
+def list_panels(user: User | AnonymousUser) -> list[Shown]:
     """The panels that have something to say and that the user has not put away."""
     if not _panels:
         return []
@@ -52,5 +51,5 @@ def dismiss(user: User, name: str) -> bool:
     """Put a panel away for this user, and for nobody else; False if there is none of that name."""
     if name not in _panels:
         return False
-    DismissedPanel.objects.bulk_create([DismissedPanel(user_id=user.pk, name=name)], ignore_conflicts=True)
+    DismissedPanel.objects.get_or_create(user=user, name=name)
     return True

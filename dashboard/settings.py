@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from dashboard.config import Config, every_seconds, read_config
 from dashboard.embedded.addresses import (
     DATABASE,
     DEMO_DATABASE,
@@ -88,6 +89,8 @@ CSRF_COOKIE_NAME = "redrive_csrf"
 CSRF_FAILURE_VIEW = "dashboard.errors.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# No page takes a file. One that comes is read past, and never fills the disk, which anybody could make it do.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -166,6 +169,20 @@ STORAGES = {"staticfiles": {"BACKEND": "dashboard.static.VersionedStaticFiles"}}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000
 
+# What is connected: redrive.toml, if there is one; see docs/sources.md and docs/replay.md -----------------
+
+# The demo shop brings its own, which attaches its second system: what is yours stays out of the demo's database.
+OWN_CONFIG = BASE_DIR / ("demo/redrive.toml" if DEMO else "redrive.toml")
+WAREHOUSE_URL = database_url(DATA_DIR, WAREHOUSE_DATABASE)
+CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(OWN_CONFIG))).absolute()
+CONFIG = (
+    read_config(CONFIG_PATH, Env({**env.variables, "DEMO_WAREHOUSE_DSN": WAREHOUSE_URL}))
+    if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists()
+    else Config()
+)
+# Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
+SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
+
 # Long work -----------------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = kombu_url(REDIS_URL)
@@ -175,7 +192,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 10, "socket_connect_timeout
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 # Housekeeping has a queue and a worker of its own: a long run must not keep lost work from being found.
-CELERY_TASK_ROUTES = {"dashboard.tasks.run_lane": {"queue": "runs"}, "*": {"queue": "housekeeping"}}
+# So have the sources: one that hangs must not keep anything else waiting.
+CELERY_TASK_ROUTES = {
+    "dashboard.tasks.run_lane": {"queue": "runs"},
+    "sources.tasks.sync": {"queue": "sources"},
+    "*": {"queue": "housekeeping"},
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BEAT_SCHEDULER = "dashboard.workers.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
@@ -195,7 +217,18 @@ CELERY_BEAT_SCHEDULE = {
         "dlq.tasks.sample": 60.0,
         "dlq.tasks.release_items": 10.0,
         "dlq.tasks.purge": 60.0,
+        "sources.tasks.prune": 300.0,
     }.items()
+}
+# A look at each source, as often as its table says; what makes no sense there is refused when Django starts.
+CELERY_BEAT_SCHEDULE |= {
+    f"sync {name}": {
+        "task": "sources.tasks.sync",
+        "args": [name],
+        "schedule": every_seconds(values),
+        "options": {"expires": every_seconds(values)},
+    }
+    for name, values in SOURCES.items()
 }
 CELERY_TIMEZONE = TIME_ZONE
 # A worker that is taken for dead loses its lane after this long; the work is then picked up by another.
@@ -215,7 +248,9 @@ FOREIGN_BREAKERS_URL = env.url("REDRIVE_FOREIGN_BREAKERS_URL", REDIS_URL, {"redi
 # Values at these paths of a payload are hidden from those who may not unmask, such as $.customer.email.
 MASKED_PATHS = env.json_paths("REDRIVE_MASKED_PATHS")
 # Closing letters of these consumers takes a reason: a ledger must not lose an event silently.
-CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS"))
+CRITICAL_CONSUMERS = frozenset(env.words("REDRIVE_CRITICAL_CONSUMERS")) | {
+    name.partition("/")[2] for name, values in CONSUMERS.items() if values.get("criticality") == "ledger"
+}
 # Above this many letters the number must be typed to confirm.
 TYPE_NUMBER_ABOVE = env.number("REDRIVE_TYPE_NUMBER_ABOVE", 1000, least=1)
 # Links from a letter to traces, logs and the like, and from a group to its runbook.
@@ -226,16 +261,17 @@ LINKS = env.links(
 RUNBOOK_URL = env.template_url("REDRIVE_RUNBOOK_URL", {"consumer", "error_type", "category", "source"})
 # So many failed replays set a letter apart as poison.
 POISON_AFTER_REPLAYS = env.number("REDRIVE_POISON_AFTER_REPLAYS", 3, least=1, most=1000)
-# Where replays may go beside our own handlers, and whose letters go there; see docs/replay.md.
-TARGETS = env.targets("REDRIVE_TARGETS")
-CONSUMER_TARGETS = env.names("REDRIVE_CONSUMER_TARGETS")
 # Closed letters are purged after so many days; 0 keeps them.
 KEEP_CLOSED_DAYS = env.number("REDRIVE_KEEP_CLOSED_DAYS", 0, most=36_500)
 
+# Sources -------------------------------------------------------------------------------------------
+
+# What a token may report in a minute, and in one request; see docs/push.md.
+PUSH_PER_MINUTE = env.number("REDRIVE_PUSH_PER_MINUTE", 60_000, least=1)
+PUSH_BODY_BYTES = env.number("REDRIVE_PUSH_BODY_BYTES", 5_000_000, least=1_000, most=50_000_000)
+
 # The demo shop -------------------------------------------------------------------------------------
 
-# The second system, which is attached as a source.
-WAREHOUSE_URL = database_url(DATA_DIR, WAREHOUSE_DATABASE)
 # So many times as fast as life.
 DEMO_SPEED = env.number("REDRIVE_DEMO_SPEED", 1, least=1, most=60)
 

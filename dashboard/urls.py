@@ -15,6 +15,8 @@ urlpatterns = [
     path("projections/", include("projections.urls")),
     path("breakers/", include("breakers.urls")),
     path("dead-letters/", include("dlq.urls")),
+    path("sources/", include("sources.urls")),
+    path("api/v1/", include("sources.push.urls")),
     path("runs/", include("dashboard.runs.urls")),
     path("workers/", workers.list_workers, name="workers"),
     path("audit/", audit.list_entries, name="audit"),

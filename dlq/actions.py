@@ -8,6 +8,7 @@ register(
     Action("letter.export", "Letters were downloaded.", VIEWER),
     Action("letter.edit", "What a consumer gets for an event was replaced; the original is kept.", OPERATOR),
     Action("replay.start", "Letters were sent to be handled again.", OPERATOR),
+    Action("event.reprocess", "Events of the store were sent to be handled once more.", OPERATOR),
     Action("replay.stop_all", "All replays were stopped, and none starts.", OPERATOR),
     Action("replay.allow_all", "Replays were allowed again.", OPERATOR),
     Action("payload.unmask", "Masked values of a payload were shown.", ADMIN),

@@ -1,10 +1,14 @@
 """What other sections and user code may import from the dead letters, and nothing else."""
 
+from dlq.at_source import Closing, Standing, close_at_source, find_letters, reopen_letters
 from dlq.classification.error import classify_error
+from dlq.cleaning import JsonText, is_believable
 from dlq.models.override import Override
+from dlq.models.words import Category
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
+from dlq.replay.following import settle_sent
 from dlq.sampling import take_sample
 from dlq.sequences import (
     BlockingLetter,
@@ -17,16 +21,23 @@ from dlq.sequences import (
 
 __all__ = [
     "BlockingLetter",
+    "Category",
+    "Closing",
     "Failure",
+    "JsonText",
     "Override",
     "Parked",
     "RecentLetter",
+    "Standing",
     "classify_error",
+    "close_at_source",
     "close_rebuilt",
     "count_open",
     "count_overrides",
+    "find_letters",
     "find_overrides",
     "find_statuses",
+    "is_believable",
     "list_blocking",
     "list_recent",
     "park_again",
@@ -34,6 +45,8 @@ __all__ = [
     "record_failure",
     "record_failures",
     "remove_override",
+    "reopen_letters",
     "set_override",
+    "settle_sent",
     "take_sample",
 ]

@@ -6,11 +6,18 @@ class DlqConfig(AppConfig):
     verbose_name = "Dead letters"
 
     def ready(self) -> None:
-        from dashboard import attention
+        from dashboard import attention, banners
         from dashboard.runs.kinds import Panel, add_panel
-        from dlq.needs import find_stopped_replays, find_worst_groups
+        from dlq.needs import find_stopped_replays, find_worst_groups, say_stopped_replays
+        from dlq.operations import replay_followers
         from dlq.queries.replay_run import describe_run
+        from dlq.runs import when_closed
+        from dlq.targets import check_targets
 
-        add_panel("replay", Panel("dlq/_replay_run.html", describe_run))
-        attention.register(find_stopped_replays)
-        attention.register(find_worst_groups)
+        for kind in ("replay", "reprocess"):
+            add_panel(kind, Panel("dlq/_replay_run.html", describe_run))
+        banners.register(say_stopped_replays)
+        attention.register(find_stopped_replays, rank=1)
+        attention.register(find_worst_groups, rank=2)
+        when_closed(replay_followers)
+        check_targets()

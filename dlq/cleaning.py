@@ -10,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from django.utils import timezone
-
 # What an index entry can hold, with room for the other columns of the index.
 MOST_NAME_BYTES = 600
 # Larger payloads are kept as bytes only: taking one apart for the index would take seconds.
@@ -19,12 +17,21 @@ MOST_JSON_BYTES = 256 * 1024
 MOST_DEPTH = 100
 # Postgres counts a number's digits; a short text can name one with a billion of them.
 HUGE_NUMBER = re.compile(r"\d[eE][+-]?\d{4}|\d{1000}")
+# A number that a float cannot hold: too many digits, or too far from one.
+ROUNDED = re.compile(r"(?:^|[\s:,\[])-?(?:(?=\d+[.eE])[\d.eE+-]{17}|[\d.]+[eE][+-]?\d{3})")
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 NO_WORD = re.compile(r"[\W_]+")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # How far a reporter's clock may be ahead before we take our own time instead.
 CLOCK_AHEAD = timedelta(minutes=5)
 # Before there were computers to fail: some platforms write year 1 for no time.
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class JsonText(str):
+    """JSON as it was written: held as JSON alone, and as these bytes too where reading it would change a number."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,9 @@ def split_words(text: str) -> str:
 
 def clean_name(value: Any) -> str:
     """A short text that can be indexed: a longer one keeps its beginning and gets its hash, so it stays itself."""
+    # Nearly all of them, and there are a dozen to a letter.
+    if type(value) is str and value.isascii() and len(value) <= MOST_NAME_BYTES and "\0" not in value:
+        return value
     name = clean_text(value)
     encoded = name.encode()
     if len(encoded) <= MOST_NAME_BYTES:
@@ -73,14 +83,17 @@ def clean_name(value: Any) -> str:
 
 def clean_time(value: datetime | None) -> datetime:
     """A time in UTC that can have been; a time without zone is taken for UTC, and nonsense for now."""
-    now = timezone.now()
+    now = datetime.now(UTC)
     if value is None:
         return now
-    try:
-        aware = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
-    except OverflowError:
-        return now
-    return aware if EARLIEST <= aware <= now + CLOCK_AHEAD else now
+    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return aware.astimezone(UTC) if is_believable(aware, now) else now
+
+
+def is_believable(value: datetime, now: datetime | None = None) -> bool:
+    """Whether something can have failed then; if not, recording would take the time of recording instead."""
+    # Compared and not converted: a time at the end of the calendar has no spelling in another zone.
+    return EARLIEST <= value <= (now or datetime.now(UTC)) + CLOCK_AHEAD
 
 
 def clean_number(value: Any, bits: int) -> int | None:
@@ -98,6 +111,11 @@ def clean_payload(payload: Any) -> Payload:
     """Text and bytes are the message as it was sent, and are kept; anything else is a value to be held as JSON."""
     if payload is None:
         return Payload(None, None, 0, None)
+    if isinstance(payload, JsonText):
+        raw = payload.encode(errors="surrogatepass")
+        document, value = read_json(raw)
+        is_exact = document is not None and not ROUNDED.search(document)
+        return Payload(document, None if is_exact else raw, len(raw), value)
     if isinstance(payload, bytes | bytearray | memoryview | str):
         raw = payload.encode(errors="surrogatepass") if isinstance(payload, str) else bytes(payload)
         document, value = read_json(raw)
@@ -131,13 +149,18 @@ def read_json(raw: bytes) -> tuple[str | None, Any]:
         return None, None
     if "\\u" in text and UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
         return None, None
-    if HUGE_NUMBER.search(text) or not is_shallow(text, value):
+    if has_huge_number(text) or not is_shallow(text, value):
         return None, None
     return text, value
 
 
 def refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def has_huge_number(text: str) -> bool:
+    """Every fifth UUID looks as if it named one, so that strings do not count."""
+    return HUGE_NUMBER.search(text) is not None and HUGE_NUMBER.search(STRING.sub("", text)) is not None
 
 
 def is_shallow(text: str, value: Any) -> bool:

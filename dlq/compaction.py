@@ -57,13 +57,17 @@ WITH heads AS (
 ), blocked AS (
     SELECT group_id, count(*) AS sequences, coalesce(sum(parked.number), 0) AS parked
     FROM heads LEFT JOIN parked USING (source, consumer, sequence_key) GROUP BY 1
+), changed AS (
+    -- Locked by id, as by all who write to several groups.
+    SELECT g.id, coalesce(blocked.sequences, 0) AS sequences, coalesce(blocked.parked, 0) AS parked
+    FROM dlq_failuregroup g LEFT JOIN blocked ON blocked.group_id = g.id
+    WHERE (g.blocked_sequence_count > 0 OR blocked.group_id IS NOT NULL)
+        AND (g.blocked_sequence_count, g.parked_count)
+            IS DISTINCT FROM (coalesce(blocked.sequences, 0), coalesce(blocked.parked, 0))
+    ORDER BY g.id FOR UPDATE OF g
 )
-UPDATE dlq_failuregroup g
-SET blocked_sequence_count = coalesce(blocked.sequences, 0), parked_count = coalesce(blocked.parked, 0)
-FROM dlq_failuregroup before LEFT JOIN blocked ON blocked.group_id = before.id
-WHERE g.id = before.id AND (before.blocked_sequence_count > 0 OR blocked.group_id IS NOT NULL)
-    AND (before.blocked_sequence_count, before.parked_count)
-        IS DISTINCT FROM (coalesce(blocked.sequences, 0), coalesce(blocked.parked, 0))
+UPDATE dlq_failuregroup g SET blocked_sequence_count = changed.sequences, parked_count = changed.parked
+FROM changed WHERE g.id = changed.id
 """
 
 

@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from dlq.models import ClassificationRule
 from dlq.replay.options import LANES, ReplayOptions
+from dlq.reprocess.choice import EventChoice
+from projections.api import find_projector, list_projectors
 
 MUTE_FOR = {"1": "for an hour", "24": "for a day", "168": "for a week", "": "until somebody unmutes it"}
 
@@ -90,4 +92,32 @@ class ReplayForm(forms.Form):
             stop_after=data["stop_after"],
             lanes=data["lanes"],
             force=force,
+        )
+
+
+class EventsForm(forms.Form):
+    """Which events of the store: of one projection, by stream, type and the time at which they were recorded."""
+
+    consumer = forms.ChoiceField(label="Projection")
+    stream = forms.CharField(required=False, max_length=700, label="Stream (aggregate)")
+    type = forms.MultipleChoiceField(required=False, label="Types; none are all")
+    since = forms.DateTimeField(required=False, label="Recorded from")
+    until = forms.DateTimeField(required=False, label="Recorded until")
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        projector = find_projector(data["consumer"]) if data and data.get("consumer") else None
+        self.fields["consumer"].choices = [(one.name, one.name) for one in list_projectors()]  # type: ignore[attr-defined]
+        types = projector.event_types if projector else []
+        self.fields["type"].choices = [(name, name) for name in types]  # type: ignore[attr-defined]
+
+    @property
+    def choice(self) -> EventChoice:
+        data = self.cleaned_data
+        return EventChoice(
+            data["consumer"],
+            types=tuple(data["type"]),
+            stream=data["stream"],
+            since=data["since"],
+            until=data["until"],
         )

@@ -21,9 +21,9 @@ ORDER BY id
 ON CONFLICT (letter_id) WHERE is_active DO NOTHING
 """
 
-# The items of ended runs that were not done: their letters are free again.
+# The items of ended runs that were not done: their letters are free again. What was sent stays sent.
 RELEASE = """
-UPDATE dlq_letterrunitem SET is_active = false, outcome = 'not done'
+UPDATE dlq_letterrunitem SET is_active = false, outcome = CASE WHEN outcome = '' THEN 'not done' ELSE outcome END
 WHERE id IN (
     SELECT i.id FROM dlq_letterrunitem i JOIN dashboard_run r ON r.id = i.run_id
     WHERE i.is_active AND r.state IN ('finished', 'cancelled', 'failed')

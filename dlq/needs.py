@@ -6,14 +6,19 @@ from datetime import timedelta
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from dashboard.attention import Need
+from dashboard.banners import Banner
 from dashboard.templatetags.console import duration
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
 
-# More than this on the overview and nobody reads them; the groups page has all.
+# The largest groups and the ones that grow fastest, so many of each; the groups page has all.
 SHOWN = 3
+# A group that failed within this time grows.
+GROWING = timedelta(minutes=10)
 # A group that failed within this time is still at it.
 RECENT = timedelta(hours=1)
 
@@ -21,16 +26,38 @@ RECENT = timedelta(hours=1)
 def find_worst_groups() -> Iterator[Need]:
     """The worst open groups; one that still fails needs somebody more than one that has come to rest."""
     now = timezone.now()
-    for worst in find_worst(SHOWN):
-        letters = f"{intcomma(worst.open_count)} open letter{'' if worst.open_count == 1 else 's'}"
-        held = f", {intcomma(worst.blocked_count)} sequences held up" if worst.blocked_count else ""
+    for worst in find_worst(SHOWN, GROWING):
+        parts = [count(worst.open_count, "open letter")]
+        if worst.blocked_count:
+            parts.append(f"{count(worst.blocked_count, 'sequence')} held up")
+        if worst.recent_count:
+            parts.append(
+                f"{count(worst.recent_count, 'failure')} in the last {duration(GROWING.total_seconds())}"
+            )
         first, last = (duration((now - at).total_seconds()) for at in (worst.first_at, worst.last_at))
         yield Need(
             f"{worst.consumer} fails: {worst.title}",
-            f"{letters}{held}. First seen {first} ago, last {last} ago.",
+            f"{', '.join(parts)}. First seen {first} ago, last {last} ago.",
             reverse("dlq:group", args=[worst.group_id]),
             "Open the group",
             "bad" if now - worst.last_at < RECENT else "warn",
+        )
+
+
+def count(number: int, noun: str) -> str:
+    return f"{intcomma(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def say_stopped_replays() -> Iterator[Banner]:
+    """On every page: whoever wonders why nothing is replayed need not look for it."""
+    for switch in ReplaySwitch.objects.all()[:1]:
+        why = f": {switch.reason.rstrip('.')}" if switch.reason else ""
+        since = date_format(localtime(switch.stopped_at), "H:i")
+        yield Banner(
+            f"All replays are stopped by {switch.stopped_by} since {since}{why}.",
+            reverse("dlq:confirm_allow_replays"),
+            "Allow them again…",
+            "replay.allow_all",
         )
 
 

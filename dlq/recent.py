@@ -14,8 +14,8 @@ class RecentLetter(NamedTuple):
     last_failed_at: datetime
 
 
-def list_recent(consumer: str, *, limit: int) -> list[RecentLetter]:
+def list_recent(consumer: str, *, source: str, limit: int) -> list[RecentLetter]:
     """The newest failures of a consumer; parked events have not failed and are left out."""
-    letters = DeadLetter.objects.filter(consumer=consumer).exclude(status="parked")
+    letters = DeadLetter.objects.filter(source=source, consumer=consumer).exclude(status="parked")
     rows = letters.order_by("-last_failed_at", "-id").values_list(*RecentLetter._fields)
     return [RecentLetter(*row) for row in rows[:limit]]

@@ -46,6 +46,8 @@ DELETE FROM dlq_letterrunitem WHERE id IN (
 )
 """
 
+PURGE_CONFIRMATIONS = "DELETE FROM dlq_confirmation WHERE at < now() - make_interval(days => %(days)s)"
+
 
 def purge() -> None:
     """One pass: a bounded number of small batches, the rest next time."""
@@ -54,6 +56,7 @@ def purge() -> None:
     CategoryBucket.objects.filter(starts_at__lt=forgotten).delete()
     DepthSample.objects.filter(at__lt=forgotten).delete()
     with connection.cursor() as cursor:
+        cursor.execute(PURGE_CONFIRMATIONS, {"days": KEEP_ITEMS_DAYS})
         cursor.execute(PURGE_ITEMS, {"days": KEEP_ITEMS_DAYS, "most": PURGE_SIZE * MOST_BATCHES})
     if not settings.KEEP_CLOSED_DAYS:
         return

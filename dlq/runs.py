@@ -1,5 +1,8 @@
 """The kinds of runs over letters: the same verbs as on the page, in slices, by workers."""
 
+from collections.abc import Callable
+
+from dashboard.models import Run
 from dashboard.runs import kinds
 from dashboard.runs.kinds import DONE, MORE, Outcome, Step
 from dashboard.runs.lanes import Hold
@@ -7,9 +10,12 @@ from dlq import verbs
 from dlq.models import LetterRunItem
 from dlq.reclassify import reclassify
 from dlq.replay.kind import Replay
+from dlq.reprocess.kind import Reprocess
 
 # A slice is one transaction: long enough to be quick, short enough to pause soon.
 SLICE = 500
+# What follows when all letters are closed and their followers are to be replayed; apps.py says, as it stands above.
+_follow_ups: list[Callable[[Run], None]] = []
 MOVED = Outcome("moved", "moved meanwhile, left alone", "warn")
 
 
@@ -30,7 +36,11 @@ class VerbKind:
                 items = [item for item, letter in waiting.items() if (letter in touched) is is_done]
                 finish(items, outcome)
                 lane.count(outcome, len(items))
-        return DONE if len(waiting) < SLICE else MORE
+        if len(waiting) == SLICE:
+            return MORE
+        if hold.run.options.get("replays_followers"):
+            follow_up(hold.run)
+        return DONE
 
 
 class Reclassify:
@@ -56,6 +66,17 @@ class Reclassify:
         return DONE if len(waiting) < SLICE else MORE
 
 
+def follow_up(run: Run) -> None:
+    """After each lane's end; the last one to come finds all letters closed. If it dies here it is asked again."""
+    if not LetterRunItem.objects.filter(run=run, is_active=True).exists():
+        for call in _follow_ups:
+            call(run)
+
+
+def when_closed(call: Callable[[Run], None]) -> None:
+    _follow_ups.append(call)
+
+
 def list_waiting(hold: Hold) -> dict[int, int]:
     """The next items of the lane and their letters."""
     waiting = LetterRunItem.objects.filter(run_id=hold.run.pk, lane=hold.number, is_active=True)
@@ -70,3 +91,4 @@ for verb in verbs.VERBS.values():
     kinds.register(VerbKind(verb))
 kinds.register(Reclassify())
 kinds.register(Replay())
+kinds.register(Reprocess())

@@ -69,7 +69,8 @@ def select_group(group: FailureGroup, watermark: int | None = None, *, closed: b
         watermark = newest_id()
     letters = DeadLetter.objects.filter(group=group, pk__lte=watermark)
     letters = letters.exclude(closed_at=None) if closed else letters.open()
-    return Selection(letters, watermark, is_by_hand=False, description={"watermark": watermark}, group=group)
+    description = {"group": group.pk, "watermark": watermark}
+    return Selection(letters, watermark, is_by_hand=False, description=description, group=group)
 
 
 def newest_id() -> int:
@@ -78,15 +79,19 @@ def newest_id() -> int:
 
 def followers_of(selection: Selection) -> LetterQuerySet:
     """The letters that are parked behind a selected one, wherever it is in their sequence."""
+    heads = selection.letters.exclude(status=Status.PARKED)
+    return parked_behind(heads, selection.watermark).exclude(pk__in=selection.letters.values("pk"))
+
+
+def parked_behind(heads: LetterQuerySet, watermark: int) -> LetterQuerySet:
+    """The letters that are parked behind any of these, up to the watermark."""
     place = row_value(F("sequence_no"), F("pk"))
     behind = row_value(OuterRef("sequence_no"), OuterRef("pk"))
-    ahead = selection.letters.filter(
+    ahead = heads.filter(
         LessThan(place, behind),
         sequence_key=OuterRef("sequence_key"),
         consumer=OuterRef("consumer"),
         source=OuterRef("source"),
-    ).exclude(status=Status.PARKED)
-    parked = DeadLetter.objects.filter(status=Status.PARKED, pk__lte=selection.watermark)
-    return (
-        parked.exclude(sequence_key="").filter(Exists(ahead)).exclude(pk__in=selection.letters.values("pk"))
     )
+    parked = DeadLetter.objects.filter(status=Status.PARKED, pk__lte=watermark)
+    return parked.exclude(sequence_key="").filter(Exists(ahead))

@@ -94,9 +94,13 @@ class LetterTable(tables.Table):
         default = ""
         row_attrs = {"id": lambda record: f"letter-{record.pk}"}
 
-    def __init__(self, rows: list[DeadLetter], *, masker: Masker, **kwargs: Any) -> None:
+    def __init__(
+        self, rows: list[DeadLetter], *, masker: Masker, runs: dict[int, int], **kwargs: Any
+    ) -> None:
+        """`runs` says which letters are in which active run."""
         super().__init__(rows, **kwargs)
         self.masker = masker
+        self.runs = runs
         self.letters_url = reverse("dlq:letters")
 
     def render_select(self, record: DeadLetter) -> SafeString:
@@ -107,20 +111,22 @@ class LetterTable(tables.Table):
 
     def render_summary(self, record: DeadLetter) -> SafeString:
         headline = self.masker.summary(record) or record.event_type or record.event_id
-        error = format_html("{}: ", record.error_type) if record.error_type else ""
         return format_html(
-            '<a class="what" href="{}{}/">{}{}</a><span class="dim">{} · {} {}</span>',
+            '<a class="what" href="{}{}/">{}</a><span class="dim">{} · {} {}</span>',
             self.letters_url,
             record.pk,
-            error,
-            headline,
+            f"{record.error_type}: {headline}" if record.error_type else headline,
             record.consumer,
             record.event_type,
             category_word(record.category),
         )
 
     def render_status(self, record: DeadLetter) -> SafeString:
-        return status_badge(record.status, record.tier)
+        badge = status_badge(record.status, record.tier)
+        if run_id := self.runs.get(record.pk):
+            url = reverse("runs:run", args=[run_id])
+            badge += format_html(' <a class="badge info" href="{}">in run {}</a>', url, run_id)
+        return badge
 
     def render_sequence_key(self, value: str) -> SafeString:
         return format_html(

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dlq.views import edit, groups, letters, replay, rules, verbs
+from dlq.views import deliveries, edit, groups, letters, replay, reprocess, rules, verbs
 
 app_name = "dlq"
 
@@ -32,10 +32,13 @@ urlpatterns = [
     path("erase/", verbs.erase, name="erase"),
     path("replay/confirm/", replay.confirm_replay, name="confirm_replay"),
     path("replay/", replay.start, name="replay"),
+    path("replay/deliveries/<int:item_id>/", deliveries.confirm_delivery, name="confirm_delivery"),
     path("replay/stop/confirm/", replay.confirm_stop, name="confirm_stop_replays"),
     path("replay/stop/", replay.stop, name="stop_replays"),
     path("replay/allow/confirm/", replay.confirm_allow, name="confirm_allow_replays"),
     path("replay/allow/", replay.allow, name="allow_replays"),
+    path("events/", reprocess.choose_events, name="events"),
+    path("events/reprocess/", reprocess.start, name="reprocess"),
     path("rules/", rules.list_rules, name="rules"),
     path("rules/add/", rules.add, name="add_rule"),
     path("rules/<int:rule_id>/apply/", rules.apply, name="apply_rule"),

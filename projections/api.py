@@ -10,10 +10,14 @@ from projections.definition import (
     list_projectors,
     register,
 )
+from projections.foreign.record import keep_checkpoints, look_at_checkpoints
 from projections.models import NATIVE, Criticality, Effects
+from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
-from projections.replaying import Standing, find_standing, list_later, lock_standings, read_at
+from projections.replaying import LATER_EVENTS, Standing, find_standing, lock_standings, read_at
 from projections.runtime.errors import is_outage
+from projections.runtime.handle import pipelining
+from projections.runtime.letters import describe_event
 from projections.runtime.lock import lock_consumer
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
 from projections.store import (
@@ -29,6 +33,7 @@ from projections.store import (
 from projections.store.read import find_event
 
 __all__ = [
+    "LATER_EVENTS",
     "NATIVE",
     "Alarm",
     "Criticality",
@@ -40,6 +45,8 @@ __all__ = [
     "Fatal",
     "HandlerTimeoutError",
     "NewEvent",
+    "Pick",
+    "PickError",
     "PolicyTable",
     "Projector",
     "Retry",
@@ -48,17 +55,22 @@ __all__ = [
     "StoredEvent",
     "VersionConflictError",
     "append",
+    "describe_event",
     "find_event",
     "find_projector",
     "find_standing",
+    "find_unhandled",
     "get_head",
     "handles",
     "handles_batch",
     "is_outage",
-    "list_later",
+    "keep_checkpoints",
     "list_projectors",
     "lock_consumer",
     "lock_standings",
+    "look_at_checkpoints",
+    "pick_events",
+    "pipelining",
     "presets",
     "read",
     "read_at",

@@ -11,11 +11,15 @@ class ProjectionsConfig(AppConfig):
         from dashboard.embedded.applications import run_beside
         from projections.declared import sync_declared
         from projections.definition import list_projectors
+        from projections.foreign.queries import find_troubled as find_troubled_foreign
+        from projections.needs import find_lagging
         from projections.queries import find_troubled
 
         # Every app's own `projections.py`.
         autodiscover_modules("projections")
         if list_projectors():
             run_beside("consumer", "consume")
-        attention.register(find_troubled)
+        attention.register(find_troubled, rank=1)
+        attention.register(find_troubled_foreign, rank=1)
+        attention.register(find_lagging, rank=3)
         post_migrate.connect(sync_declared, sender=self)

@@ -68,6 +68,8 @@ SEVERITY = {"bad": 0, "warn": 1, "info": 2, "good": 3}
 def list_rows(since: timedelta = TREND_WINDOW) -> list[Row]:
     """Every projection, those that need somebody first, with its samples since then."""
     projections = list(Projection.objects.defer("stacktrace", "tries"))
+    if not projections:
+        return []
     measures, consumed, runs, waits = get_measures(since), list_consumed(), list_runs(), list_waits()
     letters = count_open([p.name for p in projections], source=NATIVE)
     rows = []

@@ -3,11 +3,13 @@
 from celery import shared_task
 
 from projections import accounting, lag, rebuild, requests, retention
+from projections.foreign import record as foreign
 
 
 @shared_task
 def sample() -> None:
     lag.take_samples()
+    foreign.take_samples()
 
 
 @shared_task
@@ -26,3 +28,4 @@ def tend() -> None:
 @shared_task
 def prune() -> None:
     retention.prune()
+    foreign.forget()

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from projections.views import pages, rebuilds, verbs
+from projections.views import foreign, pages, rebuilds, verbs
 
 app_name = "projections"
 
@@ -14,6 +14,9 @@ urlpatterns = [
     path("requests/<int:request_id>/grant/", rebuilds.grant, name="grant"),
     path("requests/<int:request_id>/deny/confirm/", rebuilds.confirm_deny, name="confirm_deny"),
     path("requests/<int:request_id>/deny/", rebuilds.deny, name="deny"),
+    path("foreign/<int:foreign_id>/", foreign.show_foreign, name="foreign"),
+    path("foreign/<int:foreign_id>/reset/confirm/", foreign.confirm_reset, name="confirm_foreign_reset"),
+    path("foreign/<int:foreign_id>/reset/", foreign.reset, name="foreign_reset"),
     path("<int:projection_id>/", pages.show_projection, name="projection"),
     path("<int:projection_id>/pause/confirm/", verbs.confirm_pause, name="confirm_pause"),
     path("<int:projection_id>/pause/", verbs.pause, name="pause"),

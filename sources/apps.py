@@ -1,5 +1,17 @@
 from django.apps import AppConfig
 
+# Two that hang still leave others their turn; they are asked more rarely by then.
+WORKERS = 3
+
 
 class SourcesConfig(AppConfig):
     name = "sources"
+
+    def ready(self) -> None:
+        from dashboard.embedded.applications import work_on
+        from sources import kinds  # noqa: F401 - registers them
+        from sources.registry import list_sources
+
+        # A source that makes no sense stops the start, not the first look.
+        if list_sources():
+            work_on("sources", concurrency=WORKERS)

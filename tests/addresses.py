@@ -1,6 +1,6 @@
 """Every address that the console has, from the URL resolver, so that no test forgets a new one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -13,8 +13,11 @@ SAMPLES = dict.fromkeys(
         "letter_id",
         "rule_id",
         "projection_id",
+        "foreign_id",
         "skip_id",
         "request_id",
+        "token_id",
+        "item_id",
     ),
     "1",
 ) | {"token": "no-such-token", "panel": "no-such-panel", "story": "no-such-story"}
@@ -26,17 +29,17 @@ CONVERTERS = {
 }
 
 
-def list_addresses() -> list[tuple[str, str]]:
-    """Each address with example values, and its name."""
-    return sorted(walk(get_resolver("dashboard.urls")))
+def list_addresses(values: Mapping[str, str] = SAMPLES) -> list[tuple[str, str]]:
+    """Each address with these values, and its name."""
+    return sorted(walk(get_resolver("dashboard.urls"), values))
 
 
-def walk(resolver: URLResolver, prefix: str = "/") -> Iterator[tuple[str, str]]:
+def walk(resolver: URLResolver, values: Mapping[str, str], prefix: str = "/") -> Iterator[tuple[str, str]]:
     for entry in resolver.url_patterns:
         route = prefix + str(entry.pattern)
         if isinstance(entry, URLResolver):
-            yield from walk(entry, route)
+            yield from walk(entry, values, route)
         elif isinstance(entry, URLPattern):
             for name, converter in entry.pattern.converters.items():
-                route = route.replace(f"<{CONVERTERS[type(converter).__name__]}:{name}>", SAMPLES[name])
+                route = route.replace(f"<{CONVERTERS[type(converter).__name__]}:{name}>", values[name])
             yield route, entry.name or ""

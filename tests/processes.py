@@ -116,6 +116,8 @@ class OwnPostgres:
         """An immediate shutdown: nothing is tidied up, the next start recovers."""
         self.popen.send_signal(signal.SIGQUIT)
         self.popen.wait()
+        assert self.popen.stdin is not None
+        self.popen.stdin.close()
 
     def close(self) -> None:
         self.crash()
@@ -125,13 +127,22 @@ class OwnPostgres:
 @contextmanager
 def running_web(log: Path, *, wsgi: str = "dashboard.wsgi", **environment: str) -> Iterator[str]:
     """Gunicorn as `up` starts it; gives the console's address."""
+    with mortal_web(log, wsgi=wsgi, **environment) as (_, url):
+        yield url
+
+
+@contextmanager
+def mortal_web(
+    log: Path, *, wsgi: str = "dashboard.wsgi", **environment: str
+) -> Iterator[tuple[Process, str]]:
+    """The same with its process, to be killed."""
     port = find_port()
     options = ["-k", "gthread", "--threads", "4", "-b", f"127.0.0.1:{port}", wsgi]
     process = Process("-m", "gunicorn", *options, log=log, **environment)
     url = f"http://127.0.0.1:{port}"
     try:
         until(lambda: answers(f"{url}/healthz"))
-        yield url
+        yield process, url
     finally:
         process.kill()
 

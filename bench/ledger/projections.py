@@ -34,6 +34,7 @@ def add(consumer: str, event: StoredEvent) -> None:
 class Ledger(Projector):
     policy = presets.NO_RETRY
     parallel_by_sequence = True
+    is_pipelined = True
 
     @handles("Paid")
     def add(self, event: StoredEvent) -> None:

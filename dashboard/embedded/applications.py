@@ -21,6 +21,15 @@ def run_beside(name: str, *arguments: str) -> None:
     _beside[name] = arguments
 
 
+# Queues that a section wants to have a worker of their own, by name, and how many tasks at a time.
+_queues: dict[str, int] = {}
+
+
+def work_on(queue: str, *, concurrency: int) -> None:
+    """Have `up` keep a worker for this queue; a section says so when Django starts."""
+    _queues[queue] = concurrency
+
+
 def applications(port: int, environ: Mapping[str, str]) -> list[Program]:
     """Web, workers, beat, and what the sections want."""
     return [
@@ -28,6 +37,10 @@ def applications(port: int, environ: Mapping[str, str]) -> list[Program]:
         _worker("worker", environ, "--queues=runs", "--concurrency=2"),
         # Its tasks are short: the solo pool saves a process.
         _worker("housekeeper", environ, "--queues=housekeeping", "--pool=solo", "--concurrency=1"),
+        *(
+            _worker(queue, environ, f"--queues={queue}", f"--concurrency={number}")
+            for queue, number in _queues.items()
+        ),
         # No pid file: after kill -9 it would keep the next beat from starting.
         _celery("beat", environ, "beat", "--pidfile="),
         *(manage(name, environ, *arguments) for name, arguments in _beside.items()),

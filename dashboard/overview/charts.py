@@ -1,13 +1,14 @@
 """The overview's charts, each with a sentence that says what a person would see in it."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.utils import timezone
 
 from dashboard.charts import Chart, Series, stack_columns
-from dashboard.overview.queries import Figures, Range
+from dashboard.overview.figures import Figures, Range
 from dlq.models.words import Category
 from dlq.queries.overview import History, OpenFigures, Slots
 from dlq.sampling import ATTEMPT_BOUNDS
@@ -53,12 +54,12 @@ def draw_depth(figures: Figures, wanted: Range) -> Chart:
         sentence = f"{now:,} letter{plural(now)} open; how many there were before is not known."
     else:
         then = depths[known[0]] or 0
-        when = f"{wanted.words} ago" if known[0] == 0 else f"at {name_time(slots, slots.times[known[0]])}"
+        when = f"{wanted.words} ago" if known[0] == 0 else f"at {name_times(slots)[known[0]]}"
         change = (
             f"{abs(now - then):,} {'more' if now > then else 'fewer'} than" if now != then else "as many as"
         )
         sentence = f"{now:,} letter{plural(now)} open, {change} {when}."
-    return draw([Series("open", "open", depths)], slots, sentence, gap=0)
+    return draw([Series("open", "open", depths)], slots, sentence, gap=-0.05)
 
 
 def draw_replays(figures: Figures, wanted: Range) -> Chart:
@@ -144,10 +145,8 @@ def width(number: int, most: int) -> str:
 
 def draw(series: list[Series], slots: Slots, sentence: str, gap: float = 0.2) -> Chart:
     words = [f"{name_slot(slots, n)}: {name_values(series, n)}" for n in range(slots.number)]
-    marked = [slots.times[slots.number * n // (MARKS - 1)] for n in range(MARKS - 1)]
-    return stack_columns(
-        series, words, [*(name_time(slots, time) for time in marked), "now"], sentence, gap=gap
-    )
+    marks = [name_times(slots)[slots.number * n // (MARKS - 1)] for n in range(MARKS - 1)]
+    return stack_columns(series, words, [*marks, "now"], sentence, gap=gap)
 
 
 def name_values(series: list[Series], n: int) -> str:
@@ -158,13 +157,14 @@ def name_values(series: list[Series], n: int) -> str:
 
 
 def name_slot(slots: Slots, n: int) -> str:
-    start = slots.times[n]
-    return f"{name_time(slots, start)} to {name_time(slots, start + slots.step)}"
+    return f"{name_times(slots)[n]} to {name_times(slots)[n + 1]}"
 
 
-def name_time(slots: Slots, time: datetime) -> str:
-    """The time of day; with the day where the range has several."""
-    return timezone.localtime(time).strftime("%H:%M" if slots.span <= DAY else "%a %H:%M")
+@lru_cache(maxsize=8)
+def name_times(slots: Slots) -> list[str]:
+    """The times of day at which the parts begin; with the day where the range has several."""
+    form = "%H:%M" if slots.span <= DAY else "%a %H:%M"
+    return [timezone.localtime(time).strftime(form) for time in slots.times]
 
 
 def plural(number: int) -> str:

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import BadRequest
@@ -9,12 +10,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard import overview_panels
 from dashboard.attention import list_attention
+from dashboard.memo import Memo
 from dashboard.overview import charts
-from dashboard.overview.queries import RANGES, recent_figures
+from dashboard.overview.figures import RANGES, gather
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.quiet import find_quiet_since
 from dashboard.runs import queries as runs
 
+# Many people may have this page open; what was true two seconds ago will do for all of them.
+REMEMBERED_SECONDS = 2
 SHOWN_RUNS = 5
 SHOWN_PROJECTIONS = 5
 
@@ -31,7 +35,7 @@ def show_overview(request: HtmxHttpRequest) -> HttpResponse:
         "quiet_since": None if attention else find_quiet_since(),
         "panels": overview_panels.list_panels(request.user),
         **describe_runs(),
-        **describe_figures(name),
+        **recent_figures[name](),
         "live_url": request.get_full_path(),
     }
     return render_page(request, "overview.html", context, title="Overview")
@@ -39,15 +43,16 @@ def show_overview(request: HtmxHttpRequest) -> HttpResponse:
 
 def describe_runs() -> dict[str, Any]:
     active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
-    progress = runs.get_progress(active)
+    progress = runs.get_progress(active) if active else {}
     return {
-        "active_count": runs.count_active(),
+        "active_count": runs.count_active() if active else "0",
         "runs": [(run, progress[run.pk]) for run in active],
     }
 
 
 def describe_figures(name: str) -> dict[str, Any]:
-    figures, wanted = recent_figures[name](), RANGES[name]
+    wanted = RANGES[name]
+    figures = gather(wanted)
     return {
         "range": name,
         "ranges": RANGES,
@@ -64,8 +69,11 @@ def describe_figures(name: str) -> dict[str, Any]:
     }
 
 
+recent_figures = {name: Memo(partial(describe_figures, name), REMEMBERED_SECONDS) for name in RANGES}
+
+
 @require_POST
 def dismiss_panel(request: HttpRequest, panel: str) -> HttpResponse:
-    if not overview_panels.dismiss(request.user, panel):
+    if not (request.user.is_authenticated and overview_panels.dismiss(request.user, panel)):
         raise Http404
     return redirect("overview")

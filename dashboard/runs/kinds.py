@@ -17,6 +17,8 @@ class Outcome:
     name: str
     label: str
     tone: str
+    # False: nobody knows what came of it, so it is not counted as done.
+    is_done: bool = True
 
 
 @dataclass(frozen=True)

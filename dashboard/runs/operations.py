@@ -68,6 +68,12 @@ def cancel_run(run: Run, *, actor: audit.Actor, reason: str) -> None:
         states.settle(run.pk)
 
 
+def note_run(run: Run, note: str) -> None:
+    """Say something in the run's log, once, that changes nothing about its state."""
+    run.refresh_from_db(fields=["state"])
+    RunEvent.objects.get_or_create(run=run, note=note, defaults={"state": run.state, "actor": states.SYSTEM})
+
+
 def change_state(run: Run, to: State, *, actor: audit.Actor, note: str = "") -> None:
     if not states.move(run.pk, to, actor=str(actor), note=note):
         run.refresh_from_db()

@@ -37,6 +37,8 @@ class Progress:
 
     total: int
     done_count: int
+    # Dealt with, but nobody knows what came of it.
+    open_count: int
     parts: list[Part]
     rate: float
     seconds_left: float | None
@@ -47,7 +49,7 @@ class Progress:
 
     @property
     def left_count(self) -> int:
-        return max(self.total - self.done_count, 0)
+        return max(self.total - self.done_count - self.open_count, 0)
 
 
 def list_runs(state: str = "", kind: str = "") -> QuerySet[Run]:
@@ -80,13 +82,20 @@ def sum_lanes(run: Run, lanes: list[Lane]) -> Progress:
     for lane in lanes:
         for name, number in lane.totals.items():
             counts[name] += number
-    done_count = sum(counts.values())
+    kind = find_kind(run.kind)
+    unknown = {outcome.name for outcome in kind.outcomes if not outcome.is_done} if kind else set()
+    ended_count, open_count = sum(counts.values()), sum(counts[name] for name in unknown & counts.keys())
     now = timezone.now()
     # A lane that nobody holds does nothing at the moment, however fast it was.
     rate = sum(lane.rate for lane in lanes if lane.leased_until and lane.leased_until > now)
-    seconds_left = (total - done_count) / rate if rate and run.is_active and total > done_count else None
+    seconds_left = (total - ended_count) / rate if rate and run.is_active and total > ended_count else None
     return Progress(
-        total, done_count, list(draw_parts(run, counts, max(total, done_count))), rate, seconds_left
+        total,
+        done_count=ended_count - open_count,
+        open_count=open_count,
+        parts=list(draw_parts(run, counts, max(total, ended_count))),
+        rate=rate,
+        seconds_left=seconds_left,
     )
 
 

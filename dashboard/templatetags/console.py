@@ -1,7 +1,7 @@
 """Times, durations and links as the console writes them."""
 
-from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -90,6 +90,7 @@ def table_rows(table: Any) -> SafeString:
 
 
 @register.simple_tag
-def options(values: Iterable[str]) -> SafeString:
-    """The suggestions of a list that may be long."""
+@lru_cache(maxsize=20)
+def options(values: tuple[str, ...]) -> SafeString:
+    """The suggestions of a list that may be long, and seldom changes."""
     return format_html_join("", "<option>{}</option>", ((value,) for value in values))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -19,6 +20,8 @@ QUEUES = {
     "runs": "Runs stay pending until one starts; nothing is lost.",
     "housekeeping": "Lost work is not found again, and figures stand still.",
 }
+# Only where redrive.toml names a source.
+SOURCES_QUEUE = {"sources": "Nothing new is read from the sources, and nothing is written there."}
 Kind = Heartbeat.Kind
 
 
@@ -35,6 +38,10 @@ class RedisState:
     error: str
     last_answer_at: datetime | None
     queues: list[Queue]
+
+
+def list_queues() -> dict[str, str]:
+    return QUEUES | (SOURCES_QUEUE if settings.SOURCES else {})
 
 
 def list_heartbeats(*kinds: str) -> list[Heartbeat]:
@@ -57,20 +64,20 @@ def list_idle_queues(heartbeats: list[Heartbeat]) -> list[str]:
         if heartbeat.kind == Kind.WORKER and not is_silent(heartbeat)
         for queue in heartbeat.facts.get("queues", [])
     }
-    return [queue for queue in QUEUES if queue not in taken]
+    return [queue for queue in list_queues() if queue not in taken]
 
 
 def get_redis_state() -> RedisState:
     """Ask Redis for the queues' depths in one round trip; says so within a second if it does not answer."""
     try:
         pipeline = get_redis().pipeline(transaction=False)
-        for name in QUEUES:
+        for name in list_queues():
             pipeline.llen(name)
         depths = pipeline.execute()
     except RedisError as error:
         seen = Heartbeat.objects.filter(kind=Kind.REDIS).first()
         return RedisState(str(error) or type(error).__name__, seen.seen_at if seen else None, [])
-    return RedisState("", timezone.now(), [Queue(*pair) for pair in zip(QUEUES, depths, strict=True)])
+    return RedisState("", timezone.now(), [Queue(*pair) for pair in zip(list_queues(), depths, strict=True)])
 
 
 def find_missing() -> Iterator[Need]:
@@ -81,7 +88,10 @@ def find_missing() -> Iterator[Need]:
     for queue in list_idle_queues(heartbeats):
         seen = [h for h in by_kind[Kind.WORKER] if queue in h.facts.get("queues", [])]
         yield Need(
-            f"No worker takes the queue {queue}", f"{describe_silence(seen)} {QUEUES[queue]}", url, link
+            f"No worker takes the queue {queue}",
+            f"{describe_silence(seen)} {list_queues()[queue]}",
+            url,
+            link,
         )
     is_beat_silent = all(is_silent(heartbeat) for heartbeat in by_kind[Kind.BEAT])
     if is_beat_silent:
@@ -90,7 +100,8 @@ def find_missing() -> Iterator[Need]:
     # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
     elif all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS]):
         effect = "Runs can be asked for and stay pending; breakers are unknown."
-        yield Need("Redis does not answer", f"{describe_silence(by_kind[Kind.REDIS])} {effect}", url, link)
+        sentence = f"{describe_silence(by_kind[Kind.REDIS])} {effect}"
+        yield Need("Redis does not answer", sentence, url, link, is_away=True)
 
 
 def describe_silence(seen: list[Heartbeat]) -> str:

@@ -1,4 +1,5 @@
 from dlq.models.attempt import Attempt
+from dlq.models.confirmation import Confirmation
 from dlq.models.counters import Counter, CounterDelta, FailureBucket
 from dlq.models.facet import Facet, GroupFacet
 from dlq.models.group import FailureGroup
@@ -12,6 +13,7 @@ __all__ = [
     "Attempt",
     "CategoryBucket",
     "ClassificationRule",
+    "Confirmation",
     "Counter",
     "CounterDelta",
     "DeadLetter",

@@ -6,11 +6,18 @@ from dlq.models.letter import DeadLetter
 
 
 class LetterRunItem(models.Model):
-    """A letter that a run is to handle, frozen when the run was asked for; `id` is the order within a lane."""
+    """A letter, or an event of the store, that a run is to handle, frozen when the run was asked for.
+
+    `id` is the order within a lane. An event has no letter, unless it fails: then it gets that of its failure.
+    """
 
     run = models.ForeignKey("dashboard.Run", models.DO_NOTHING, db_constraint=False, db_index=False)
     lane = models.IntegerField()
-    letter = models.ForeignKey(DeadLetter, models.DO_NOTHING, db_constraint=False, db_index=False)
+    letter = models.ForeignKey(
+        DeadLetter, models.DO_NOTHING, null=True, blank=True, db_constraint=False, db_index=False
+    )
+    # Where the event is in the store; None: it is a letter's, which says so itself.
+    position = models.BigIntegerField(null=True, blank=True)
     # Empty while it waits.
     outcome = models.TextField(blank=True)
     is_active = models.BooleanField(default=True)
@@ -37,6 +44,10 @@ class LetterRunItem(models.Model):
         indexes = [
             models.Index(fields=["run", "lane", "id"], name="item_waiting", condition=Q(is_active=True)),
             models.Index(fields=["run", "outcome", "id"], name="item_outcome"),
+            # Sent, and nobody has said yet what became of it.
+            models.Index(
+                fields=["run", "lane", "id"], name="item_sent", condition=Q(is_active=True, outcome="sent")
+            ),
             # For the purge of letters.
             models.Index(fields=["letter"], name="item_letter"),
         ]

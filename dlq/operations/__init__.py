@@ -6,11 +6,13 @@ from dlq.operations.letters import Done, handle_letters
 from dlq.operations.replay import (
     ReplayRefused,
     allow_replays,
+    find_replay,
     replay_followers,
     select_failed,
     start_replay,
     stop_replays,
 )
+from dlq.operations.reprocess import start_reprocess
 from dlq.operations.rules import add_rule, apply_rules, remove_rule
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "allow_replays",
     "apply_rules",
     "assign_group",
+    "find_replay",
     "handle_letters",
     "link_ticket",
     "mute_group",
@@ -30,6 +33,7 @@ __all__ = [
     "replay_followers",
     "select_failed",
     "start_replay",
+    "start_reprocess",
     "stop_replays",
     "unmute_group",
 ]

@@ -5,9 +5,9 @@ class OperationError(Exception):
 class ConfirmAgain(OperationError):
     """What was confirmed is not what there is now."""
 
-    def __init__(self, confirmed: int, now: int) -> None:
+    def __init__(self, confirmed: int, now: int, what: str = "letters") -> None:
         super().__init__(
-            f"{confirmed:,} letters were confirmed, and now there are {now:,}. Nothing was changed."
+            f"{confirmed:,} {what} were confirmed, and now there are {now:,}. Nothing was changed."
         )
         self.confirmed = confirmed
         self.now = now

@@ -44,15 +44,27 @@ def handle_letters(
     request_key: UUID,
     reason: str = "",
     with_followers: bool = False,
+    replays_followers: bool = False,
 ) -> Done:
-    """Do the verb to exactly what was confirmed; if that is no longer what there is, raise ConfirmAgain."""
+    """Do the verb to exactly what was confirmed; if that is no longer what there is, raise ConfirmAgain.
+
+    `replays_followers`: when the letters are closed, what was parked behind them is replayed; then it is always a run,
+    which sees to it whoever dies.
+    """
     parts = [without_active(selection.letters.filter(status__in=verb.starts_from))]
     if with_followers and verb.is_closing:
         parts.append(without_active(followers_of(selection)))
     check_reason(verb, parts, reason)
-    if confirmed > MOST_AT_ONCE:
+    if confirmed > MOST_AT_ONCE or replays_followers:
         return start_run(
-            verb, selection, parts, confirmed=confirmed, actor=actor, request_key=request_key, reason=reason
+            verb,
+            selection,
+            parts,
+            confirmed=confirmed,
+            actor=actor,
+            request_key=request_key,
+            reason=reason,
+            replays_followers=replays_followers,
         )
     with audit.action(verb.action, actor=actor, subject=selection.group or "", reason=reason) as entry:
         ids = [pk for part in parts for pk in part.values_list("pk", flat=True)[: MOST_AT_ONCE + 1]]
@@ -74,17 +86,19 @@ def start_run(
     actor: audit.Actor,
     request_key: UUID,
     reason: str,
+    replays_followers: bool,
 ) -> Done:
     """Freeze exactly the confirmed letters and send the run on its way; a double click is one run."""
     with audit.action(verb.action, actor=actor, reason=reason) as entry:
         run, is_new = create_run(
             verb.name,
-            title=f"{verb.name.capitalize()} {confirmed:,} letters",
+            title=f"{verb.name.capitalize()} {confirmed:,} letter{'' if confirmed == 1 else 's'}",
             lane_totals=[0] * LANES,
             request_key=request_key,
             actor=actor,
             reason=reason,
-            options=selection.description,
+            options=selection.description
+            | {"watermark": selection.watermark, "replays_followers": replays_followers},
         )
         entry.subject = run
         if is_new:

@@ -1,11 +1,11 @@
 """Replay: start it for exactly what was confirmed, again for what failed, stop all of them, allow them again."""
 
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
-from dashboard.runs.operations import create_run
+from dashboard.runs.operations import create_run, note_run
 from dlq.models import DeadLetter, LetterRunItem, ReplaySwitch
 from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.plan import Plan, make_plan, why_no_dry_run
@@ -13,7 +13,7 @@ from dlq.queries.replay import count_later, preview_replay
 from dlq.replay import queue
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import FAILED
-from dlq.selection import Selection, newest_id
+from dlq.selection import Selection, newest_id, parked_behind
 from projections.api import lock_standings
 
 
@@ -46,7 +46,9 @@ def start_replay(
             request_key=request_key,
             actor=actor,
             reason=reason,
-            options=options.as_dict() | {"selection": selection.description, "consumers": consumers},
+            options=options.as_dict()
+            | {"selection": selection.description, "consumers": consumers, "confirms": plan.confirms}
+            | {"confirmed": confirmed},
         )
         entry.subject = run
         if is_new:
@@ -62,14 +64,8 @@ def start_replay(
 def refuse(
     plan: Plan, consumers: list[str], options: ReplayOptions, *, reason: str, acknowledged: bool
 ) -> None:
-    if switch := ReplaySwitch.objects.first():
-        raise ReplayRefused(f"All replays are stopped by {switch.stopped_by}. {switch.reason}".strip())
-    # Their rows stay locked until the run is committed: a rebuild that is asked for now will find it.
-    for name, standing in lock_standings(consumers).items():
-        if standing.is_rebuilding:
-            raise ReplayRefused(
-                f"{name} is being rebuilt, which handles its letters too; wait until it is done."
-            )
+    refuse_if_stopped()
+    refuse_if_busy(consumers)
     if options.force and not reason.strip():
         raise ReplayRefused("Say why poison, or what is not offered for replay, is to be replayed.")
     if options.dry_run and (why_not := why_no_dry_run(plan)):
@@ -80,27 +76,62 @@ def refuse(
         )
 
 
+def refuse_if_stopped() -> None:
+    if switch := ReplaySwitch.objects.first():
+        raise ReplayRefused(f"All replays are stopped by {switch.stopped_by}. {switch.reason}".strip())
+
+
+def refuse_if_busy(consumers: list[str]) -> None:
+    """Their rows stay locked until the run is committed: a rebuild that is asked for now will find it."""
+    for name, standing in lock_standings(consumers).items():
+        if standing.is_rebuilding:
+            raise ReplayRefused(
+                f"{name} is being rebuilt, which handles its letters too; wait until it is done."
+            )
+
+
 def make_title(number: int, consumers: list[str], options: ReplayOptions) -> str:
     verb = "Try" if options.dry_run else "Replay"
     letters = f"{number:,} letter{'' if number == 1 else 's'}"
     return f"{verb} {letters} of {consumers[0] if len(consumers) == 1 else f'{len(consumers)} consumers'}"
 
 
-def replay_followers(ids: list[int], *, actor: audit.Actor, request_key: UUID, reason: str) -> Run:
-    """Replay what was parked behind letters that have just been closed; the closing was confirmed with their number."""
+def replay_followers(closing: Run) -> None:
+    """Replay what was parked behind the letters that a run has closed; the closing was confirmed with their number.
+
+    Called once more, by another lane or after a death, it finds the run that it had started.
+    """
+    request_key = uuid5(closing.request_key, "followers")
+    if Run.objects.filter(request_key=request_key).exists():
+        return
+    heads = DeadLetter.objects.filter(pk__in=LetterRunItem.objects.filter(run=closing).values("letter"))
+    watermark = closing.options["watermark"]
     selection = Selection(
-        DeadLetter.objects.filter(pk__in=ids), newest_id(), is_by_hand=True, description={"followers": ids}
+        parked_behind(heads, watermark),
+        watermark,
+        is_by_hand=False,
+        description={"followers_of_run": closing.pk},
     )
-    return start_replay(
-        selection,
-        confirmed=preview_replay(selection).count,
-        options=ReplayOptions(canary=False),
-        actor=actor,
-        request_key=request_key,
-        reason=reason,
-        # The letters before them were closed by hand: that is the order that somebody chose.
-        acknowledged=True,
-    )
+    try:
+        run = start_replay(
+            selection,
+            confirmed=preview_replay(selection).count,
+            options=ReplayOptions(canary=False),
+            actor=closing.requested_by,
+            request_key=request_key,
+            reason=closing.reason,
+            # The letters before them were closed by hand: that is the order that somebody chose.
+            acknowledged=True,
+        )
+    except OperationError as error:
+        note_run(closing, f"Their followers stay parked: {error}")
+    else:
+        note_run(closing, f"Run {run.pk} replays their followers.")
+
+
+def find_replay(run_id: int) -> Run | None:
+    """The run, if it replays letters or events; None: there is no such one."""
+    return Run.objects.filter(pk=run_id, kind__in=["replay", "reprocess"]).first()
 
 
 def select_failed(run: Run) -> Selection:

@@ -4,6 +4,7 @@ from dlq.queries.group import GroupDetail, get_group
 from dlq.queries.groups import TABS, GroupPage, GroupRow, count_tabs, list_groups
 from dlq.queries.letter import LetterDetail, find_letter, get_letter
 from dlq.queries.letters import Count, LetterPage, count_letters, list_letters
+from dlq.queries.live_runs import find_group_runs, find_live_runs
 from dlq.queries.rules import find_runbook, list_shipped_rules
 from dlq.queries.totals import list_facets, open_totals
 
@@ -17,7 +18,9 @@ __all__ = [
     "LetterPage",
     "count_letters",
     "count_tabs",
+    "find_group_runs",
     "find_letter",
+    "find_live_runs",
     "find_runbook",
     "get_group",
     "get_letter",

@@ -16,12 +16,9 @@ KINDS = {"+": "added", "-": "removed", "@": "place"}
 
 
 def find_payload(letter: DeadLetter) -> Any:
-    """The event as it came; None: there is none that could be edited."""
-    original = Masker(AnonymousUser()).letter(letter).original.value
-    if original is None and letter.source == NATIVE and letter.position:
-        event = find_event(letter.position)
-        return event.data if event else None
-    return original
+    """The event as it came, from the store where that is ours; None: there is none that could be edited."""
+    event = find_event(letter.position) if letter.source == NATIVE and letter.position else None
+    return event.data if event else Masker(AnonymousUser()).letter(letter).original.value
 
 
 def find_replacement(letter: DeadLetter) -> Override | None:

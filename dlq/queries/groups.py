@@ -64,12 +64,23 @@ WHERE %(after_rank)s::numeric IS NULL OR (rank, id) < (%(after_rank)s, %(after_i
 ORDER BY rank DESC, id DESC LIMIT %(limit)s
 """  # noqa: S608
 
-# A title that was made under other masking rules may hold what is masked today.
+# The largest open groups, and those that fail most at the moment. A title that was made under other masking rules may
+# hold what is masked today.
 WORST = f"""
-SELECT g.id, g.consumer, CASE WHEN g.mask_key = %(mask_key)s THEN g.title ELSE g.error_type END,
-       open_count::bigint, first_at, last_at, g.blocked_sequence_count
-FROM ({TABBED}) AS tabbed JOIN dlq_failuregroup g USING (id)
-WHERE in_open ORDER BY open_count DESC, g.id DESC LIMIT %(limit)s
+SELECT id, consumer, title, open_count::bigint, first_at, last_at, blocked_sequence_count, recent_count::bigint
+FROM (
+    SELECT g.id, g.consumer, CASE WHEN g.mask_key = %(mask_key)s THEN g.title ELSE g.error_type END AS title,
+           open_count, first_at, last_at, g.blocked_sequence_count, coalesce(recent.number, 0) AS recent_count,
+           row_number() OVER (ORDER BY open_count DESC, g.id DESC) AS by_size,
+           row_number() OVER (ORDER BY recent.number DESC NULLS LAST, g.id DESC) AS by_growth
+    FROM ({TABBED}) AS tabbed JOIN dlq_failuregroup g USING (id)
+    LEFT JOIN (
+        SELECT group_id, sum(number) AS number FROM dlq_failurebucket WHERE starts_at > %(since)s GROUP BY 1
+    ) AS recent ON recent.group_id = g.id
+    WHERE in_open
+) AS ranked
+WHERE by_size <= %(limit)s OR (recent_count > 0 AND by_growth <= %(limit)s)
+ORDER BY open_count DESC, id DESC
 """  # noqa: S608
 
 COUNT_TABS = f"""
@@ -172,11 +183,18 @@ class WorstGroup:
     first_at: datetime
     last_at: datetime
     blocked_count: int
+    # Failed attempts within the time that was asked about.
+    recent_count: int
 
 
-def find_worst(number: int) -> list[WorstGroup]:
-    """The open groups with the most letters, in one statement."""
-    params = {"today": start_of_today(), "limit": number, "mask_key": get_masking().key}
+def find_worst(number: int, within: timedelta) -> list[WorstGroup]:
+    """So many open groups with the most letters, and as many that failed most within the time, in one statement."""
+    params = {
+        "today": start_of_today(),
+        "limit": number,
+        "mask_key": get_masking().key,
+        "since": timezone.now() - within,
+    }
     return [WorstGroup(*row) for row in fetch(WORST, params)]
 
 

@@ -42,7 +42,7 @@ def get_letter(letter_id: int) -> LetterDetail:
     before, after = neighbours(letter)
     return LetterDetail(
         letter,
-        attempts=list(letter.tries.select_related("group").order_by("-at")[:SHOWN_ATTEMPTS]),
+        attempts=list(letter.tries.select_related("group", "run").order_by("-at")[:SHOWN_ATTEMPTS]),
         before=list(before.order_by("-sequence_no", "-pk")[:SHOWN_NEIGHBOURS])[::-1],
         after=list(after.order_by("sequence_no", "pk")[:SHOWN_NEIGHBOURS]),
         open_before_count=before.open().order_by()[:MOST_COUNTED].count(),

@@ -1,6 +1,6 @@
 """The letters page: a page of rows and an honest count, in bounded time whatever the table's size."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Exists, F, OuterRef
 from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
@@ -44,7 +44,7 @@ class Count:
 
 def list_letters(letter_filter: LetterFilter, query: QueryDict) -> LetterPage:
     """The page that the URL asks for; `order=oldest` turns it round."""
-    letters = letter_filter.letters().select_related("group")
+    letters = letter_filter.letters()
     oldest_first = query.get("order") == "oldest"
     if letter_filter.looks_into_bodies:
         ids = letter_filter.body_ids
@@ -63,16 +63,18 @@ def search_window(
     cursor = query.get("before") or query.get("after") or query.get("at")
     ahead = letters.filter(follows(KEYS, read_cursor(cursor))) if cursor else letters
     order = (BY, "pk") if is_upwards else (f"-{BY}", "-pk")
-    end = ahead.select_related(None).only("pk", BY).order_by(*order)[WINDOW : WINDOW + 1].first()
+    end = ahead.only("pk", BY).order_by(*order)[WINDOW : WINDOW + 1].first()
     found = letters.filter(Exists(letter_filter.bodies().filter(letter=OuterRef("pk"))))
     if end is not None:
         found = found.filter(until(KEYS, read_cursor(write_cursor(end, BY))))
     page = get_page(found, query, by=BY, oldest_first=oldest_first)
-    if page.after or end is None:
-        return LetterPage(page, is_bounded=end is not None)
-    return LetterPage(
-        Page(page.rows, write_cursor(end, BY), page.before, page.at, page.new_count), is_bounded=True
-    )
+    if end is None:
+        return LetterPage(page, is_bounded=False)
+    # On the side to which it looked, the next window begins where this one ended.
+    bound = write_cursor(end, BY)
+    if query.get("before"):
+        return LetterPage(replace(page, before=page.before or bound), is_bounded=True)
+    return LetterPage(replace(page, after=page.after or bound), is_bounded=True)
 
 
 def count_letters(letter_filter: LetterFilter) -> Count:

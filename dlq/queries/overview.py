@@ -1,8 +1,9 @@
-"""The dead letters' figures on the overview: counters and samples, so that they cost the same on any number of letters."""
+"""The dead letters' figures on the overview, from counters and samples: they cost the same on any number of letters."""
 
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.utils import timezone
@@ -104,9 +105,10 @@ class Slots:
     def span(self) -> timedelta:
         return self.step * self.number
 
-    @property
+    @cached_property
     def times(self) -> list[datetime]:
-        return [self.start + self.step * n for n in range(self.number)]
+        """When each part begins, and when the last one ends."""
+        return [self.start + self.step * n for n in range(self.number + 1)]
 
 
 @dataclass(frozen=True)

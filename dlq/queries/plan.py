@@ -7,7 +7,7 @@ from django.core.exceptions import EmptyResultSet
 
 from dlq.models import DeadLetter
 from dlq.selection import Selection
-from dlq.targets import AnyTarget, HandlerTarget, find_target
+from dlq.targets import AnyTarget, ConfirmingTarget, HandlerTarget, find_target
 
 COLUMNS = (
     *("id", "source", "consumer", "event_type", "sequence_key", "sequence_no", "status", "tier"),
@@ -30,7 +30,8 @@ picked AS MATERIALIZED (
              WHEN NOT %s AND NOT l.offers_replay THEN 'not_offered'
              WHEN EXISTS (
                 SELECT 1 FROM dropping d JOIN dlq_letterrunitem s ON s.letter_id = l.id
-                WHERE (d.source, d.consumer) = (l.source, l.consumer) AND s.outcome IN ('succeeded', 'sent')
+                WHERE (d.source, d.consumer) = (l.source, l.consumer)
+                    AND s.outcome IN ('succeeded', 'sent', 'unconfirmed')
                     AND s.at > now() - make_interval(secs => d.seconds)) THEN 'recent'
              ELSE 'taken' END AS fate
     FROM ({selected}) AS l LEFT JOIN dlq_letterrunitem i ON i.letter_id = l.id AND i.is_active
@@ -74,6 +75,14 @@ class Plan:
     values: list[Any]
     fates: list[str]
     targets: dict[tuple[str, str], AnyTarget]
+
+    @property
+    def confirms(self) -> bool:
+        """Whether a target will tell later what became of what it took."""
+        return any(
+            isinstance(target, ConfirmingTarget) and target.confirmed_within is not None
+            for target in self.targets.values()
+        )
 
 
 def make_plan(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> Plan:

@@ -7,17 +7,15 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count
 
+from breakers.api import Obstacle, find_obstacles
 from dashboard.models import Run
 from dlq.models import LetterRunItem
 from dlq.queries.plan import EARLIER, FOLLOWER, TAKEN, Plan, make_plan, why_no_dry_run
 from dlq.selection import Selection
-from dlq.sequences import find_statuses
 from dlq.targets import HandlerTarget, Health
-from projections.api import NATIVE, Effects, list_later
+from projections.api import LATER_EVENTS, NATIVE, Effects
 
-# So many sequences are looked at for later events.
-MOST_HEADS = 1_000
-# And so many later events of them.
+# A count of later events stops here.
 MOST_LATER = 10_000
 
 # One look at all that the selection touches; in what is taken, a sequence counts once.
@@ -30,12 +28,18 @@ SELECT '', '', '', count(DISTINCT (source, consumer, sequence_key)) FILTER (WHER
 FROM judged WHERE fate = ANY(%s)
 """
 
-# The first of each sequence that the plan has.
-LIST_HEADS = """
-{judged}
-SELECT consumer, sequence_key, min(sequence_no) FROM judged
-WHERE fate = ANY(%s) AND source = %s AND sequence_key <> '' GROUP BY 1, 2 LIMIT %s
-"""
+# Later events that no open or parked letter accounts for, of all sequences that the plan has.
+COUNT_LATER = f"""
+{{judged}}, heads AS MATERIALIZED (
+    SELECT consumer, sequence_key AS stream, min(sequence_no) AS first, count(*) - 1 AS behind
+    FROM judged WHERE fate = ANY(%s) AND source = %s AND sequence_key <> '' GROUP BY 1, 2
+), later AS ({LATER_EVENTS})
+SELECT count(*) FROM (
+    SELECT FROM later e WHERE NOT EXISTS (
+        SELECT FROM dlq_deadletter l WHERE l.event_id = e.event_id AND l.consumer = e.consumer AND l.source = %s
+            AND l.status IN ('failed', 'parked'))
+    LIMIT %s) AS found
+"""  # noqa: S608
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,11 @@ class ReplayPreview:
     # All that the selection touches, by its fate; see queries/plan.py.
     fates: Counter[str]
     run_ids: list[int]
-    # Events after the selected ones that their consumers are past; capped.
+    # Events after the selected ones that their consumers are past; counted up to MOST_LATER.
     later_count: int
     health: list[Health]
+    # Breakers that are not closed, of targets or declared by the consumers' code; None: Redis does not answer.
+    obstacles: list[Obstacle] | None
     no_dry_run: str
     # Letters a second of the last replay that came to its end; None: there was none.
     usual_rate: float | None
@@ -78,12 +84,21 @@ class ReplayPreview:
         return {fate: number for fate, number in self.fates.items() if fate not in other}
 
     @property
+    def parks(self) -> bool:
+        """Whether live consumption may park more behind them while they are replayed."""
+        return any(isinstance(target, HandlerTarget) for target in self.plan.targets.values())
+
+    @property
     def is_at_least_once(self) -> bool:
         """Whether a target may see an event twice."""
         return any(
             not isinstance(target, HandlerTarget) or target.projector.effects == Effects.EXTERNAL
             for target in self.plan.targets.values()
         )
+
+    @property
+    def later_label(self) -> str:
+        return f"over {MOST_LATER:,}" if self.later_count > MOST_LATER else f"{self.later_count:,}"
 
     @property
     def seconds(self) -> float | None:
@@ -116,6 +131,9 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         run_ids=list_runs(selection) if fates["in_run"] else [],
         later_count=count_later(plan),
         health=[target.get_health() for _, target in sorted(plan.targets.items())],
+        obstacles=find_obstacles(
+            (target.name for target in plan.targets.values()), used_by=(name for _, name in plan.targets)
+        ),
         no_dry_run=why_no_dry_run(plan),
         usual_rate=find_usual_rate(),
     )
@@ -128,15 +146,9 @@ def list_runs(selection: Selection) -> list[int]:
 
 
 def count_later(plan: Plan) -> int:
-    """Later events of the sequences that were not held up: handled already, before what is to be replayed."""
-    heads = fetch(LIST_HEADS, plan, [plan.fates, NATIVE, MOST_HEADS])
-    number = 0
-    for consumer in {head[0] for head in heads}:
-        places = [(key, first) for owner, key, first in heads if owner == consumer]
-        later = list_later(consumer, places, limit=MOST_LATER)
-        statuses = find_statuses(consumer, (event_id for _, event_id in later), source=NATIVE)
-        number += sum(statuses.get(event_id) not in ("failed", "parked") for _, event_id in later)
-    return number
+    """Later events of the sequences that were not held up: handled already, before what is to be replayed; capped."""
+    [(number,)] = fetch(COUNT_LATER, plan, [plan.fates, NATIVE, NATIVE, MOST_LATER + 1])
+    return int(number)
 
 
 def find_usual_rate() -> float | None:

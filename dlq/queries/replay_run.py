@@ -44,6 +44,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "failing": list_failing(run),
         "stopped": list(why[:SHOWN_NOTES]),
         "meanwhile": count_meanwhile(run),
+        "joined": count_joined(run),
         "may_repeat": (not run.is_active and stopped.exists()) or items.filter(outcome__in=FAILED).exists(),
     }
 
@@ -77,6 +78,12 @@ def list_failing(run: Run) -> list[FailingGroup]:
         for row in rows
         for group in [groups.get(row["group"])]
     ]
+
+
+def count_joined(run: Run) -> int:
+    """Letters that were parked behind its own while it ran, and came along; nobody could confirm those."""
+    total = sum(run.lanes.values_list("total", flat=True))
+    return max(total - int(run.options.get("confirmed", total)), 0)
 
 
 def count_meanwhile(run: Run) -> int:

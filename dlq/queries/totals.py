@@ -41,10 +41,10 @@ def most_first(totals: dict[str, int]) -> dict[str, int]:
     return dict(sorted(totals.items(), key=lambda total: -total[1]))
 
 
-def read_facets() -> dict[str, list[str]]:
+def read_facets() -> dict[str, tuple[str, ...]]:
     """For each kind the values that some letter has, in alphabetical order; long lists are cut."""
     return {
-        kind: list(
+        kind: tuple(
             Facet.objects.filter(kind=kind).order_by("value").values_list("value", flat=True)[:MOST_FACETS]
         )
         for kind in Facet.Kind.values

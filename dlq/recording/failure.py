@@ -14,7 +14,7 @@ class Event:
     source: str = "native"
     source_key: str = ""
     event_type: str = ""
-    # Text and bytes are kept as they were sent; anything else is held as JSON.
+    # Text and bytes are kept as they were sent; JsonText and anything else is held as JSON.
     payload: Any = None
     headers: Mapping[Any, Any] = field(default_factory=dict)
     # Empty: a sequence of its own.
@@ -40,11 +40,15 @@ class Failure(Event):
     stacktrace: str = ""
     # None: now.
     failed_at: datetime | None = None
+    # When it failed for the first time, if the reporter knows; None: then.
+    first_failed_at: datetime | None = None
     # How often it was tried so far, if the reporter counts.
     attempts: int = 1
     # What the reporter takes it for; the operator's rules may know better.
     category: str = ""
     duration_ms: int | None = None
+    # True: a letter that has a payload keeps it, whatever was tried this time.
+    keeps_payload: bool = False
     # The replay that tried.
     run_id: int | None = None
     # False in a rebuild, which handles everything again: what fails there is not back after it was mended.

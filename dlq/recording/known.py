@@ -63,7 +63,9 @@ def update_known(batch: list[Prepared], known: dict[Key, Known]) -> list[Prepare
         changes = {
             "is_reopened": is_reopened,
             # The error speaks of the event as it was sent this time; what was erased stays erased.
-            "takes_payload": letter["payload_size"] > 0 and before.erased_at is None,
+            "takes_payload": letter["payload_size"] > 0
+            and before.erased_at is None
+            and not letter["keeps_payload"],
             "status": Status.FAILED.value if is_open else before.status,
             "tier": Tier.POISON.value if before.tier == Tier.POISON else letter["tier"],
         }

@@ -47,8 +47,9 @@ class Prepared:
     @property
     def size(self) -> int:
         """Its weight in a batch, roughly in bytes."""
-        parts = (self.letter[name] for name in ("payload", "payload_raw", "error_message", "stacktrace"))
-        return 1000 + sum(len(part) for part in parts if part)
+        letter = self.letter
+        texts = len(letter["error_message"]) + len(letter["stacktrace"])
+        return 1000 + texts + len(letter["payload"] or "") + len(letter["payload_raw"] or "")
 
     def give_up_json(self) -> None:
         """Keep the payload as bytes only."""
@@ -92,14 +93,16 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
     facts = Facts(letter["consumer"], letter["event_type"], error_type, masked, group.normal_message)
     verdict = classifier.classify(facts, failure.category.lower())
     failed_at = clean_time(failure.failed_at)
+    first_failed_at = min(clean_time(failure.first_failed_at or failed_at), failed_at)
     letter |= describe_verdict(verdict) | {
         "status": "failed",
         "is_regression": failure.is_regression,
+        "keeps_payload": failure.keeps_payload,
         "error_type": error_type,
         "summary": masked.strip().partition("\n")[0][:SUMMARY_LENGTH],
         "mask_key": masking.key,
         "attempts": max(1, min(failure.attempts, MOST_ATTEMPTS)),
-        "first_failed_at": failed_at,
+        "first_failed_at": first_failed_at,
         "last_failed_at": failed_at,
         "error_message": message,
         "masked_message": None if masked == message else masked,

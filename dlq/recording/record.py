@@ -71,11 +71,12 @@ def split(prepared: list[Prepared]) -> Iterator[list[Prepared]]:
     batch: list[Prepared] = []
     weight = 0
     for one in prepared:
-        if batch and (len(batch) == BATCH_SIZE or weight + one.size > BATCH_BYTES):
+        size = one.size
+        if batch and (len(batch) == BATCH_SIZE or weight + size > BATCH_BYTES):
             yield batch
             batch, weight = [], 0
         batch.append(one)
-        weight += one.size
+        weight += size
     if batch:
         yield batch
 

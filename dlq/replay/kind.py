@@ -10,7 +10,7 @@ from dashboard.models import Run
 from dashboard.runs.kinds import MORE, Outcome, Step
 from dashboard.runs.lanes import Hold, LaneLostError
 from dlq.models import ReplaySwitch
-from dlq.replay import handler, ladder, outside, pace, trial
+from dlq.replay import confirming, handler, ladder, outside, pace, queue, trial
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import OUTCOMES, Results
 from dlq.replay.trial import Trial
@@ -34,20 +34,23 @@ class Replay:
         # As it is now: its rung and pace change while the lane is held.
         hold.run = Run.objects.get(pk=hold.run.pk)
         options = ReplayOptions.of(hold.run)
+        if hold.run.options.get("confirms") and (step := self.hear(hold)):
+            return step
         limit = pace.allot(hold.run, options)
         if not isinstance(limit, int):
             return Step(wait_until=limit)
         found = trial.begin(
             hold,
+            self.list_next,
             rung=ladder.get_rung(hold.run),
             limit=limit,
             by_sequence=options.dry_run,
-            batch_size=get_batch_size,
+            batch_size=self.batch_size,
         )
         if found is None:
             return ladder.climb(hold)
         try:
-            results = play(hold, found, options)
+            results = self.play(hold, found, options)
         except LaneLostError:
             raise
         except Exception:
@@ -59,16 +62,28 @@ class Replay:
         pace.adjust(hold.run, options, results)
         return Step(wait_until=results.wait_until) if results.wait_until else MORE
 
+    def hear(self, hold: Hold) -> Step | None:
+        """Settle what was sent and has been heard of; None: there is more to send."""
+        results = confirming.settle(hold)
+        if results.failed_count:
+            ladder.watch(hold.run, results)
+            return MORE
+        if self.list_next(hold.run, hold.number, rung=ladder.get_rung(hold.run), limit=1):
+            return None
+        return confirming.wait(hold)
 
-def play(hold: Hold, found: Trial, options: ReplayOptions) -> Results:
-    target = find_target(found.source, found.consumer)
-    if isinstance(target, HandlerTarget):
-        return handler.play(hold, target.projector, found, options)
-    if target:
-        return outside.play(hold, target, found)
-    raise TargetGoneError(f"{found.consumer} of {found.source} has no target any more.")
+    def list_next(self, run: Run, lane: int, *, rung: int, limit: int) -> list[queue.Next]:
+        return queue.list_next(run, lane, rung=rung, limit=limit)
 
+    def batch_size(self, source: str, consumer: str) -> int:
+        """How many can be tried together."""
+        target = find_target(source, consumer)
+        return target.batch_size if isinstance(target, HandlerTarget) else 1
 
-def get_batch_size(source: str, consumer: str) -> int:
-    target = find_target(source, consumer)
-    return target.batch_size if isinstance(target, HandlerTarget) else 1
+    def play(self, hold: Hold, found: Trial, options: ReplayOptions) -> Results:
+        target = find_target(found.source, found.consumer)
+        if isinstance(target, HandlerTarget):
+            return handler.play(hold, target.projector, found, options)
+        if target:
+            return outside.play(hold, target, found)
+        raise TargetGoneError(f"{found.consumer} of {found.source} has no target any more.")

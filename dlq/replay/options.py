@@ -13,6 +13,11 @@ RUNG_SIZES = (1, 10, 100)
 REST = len(RUNG_SIZES) + 1
 
 
+def ladder_sizes() -> list[int]:
+    """How many letters each rung ends with."""
+    return [sum(RUNG_SIZES[: n + 1]) for n in range(len(RUNG_SIZES))]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReplayOptions:
     """Starts with the ladder; `pace` is letters a second and None is as fast as it goes."""

@@ -12,22 +12,23 @@ from django.utils import timezone
 
 from dashboard.models import Lane, Run
 from dashboard.runs.kinds import Outcome
-from dlq.models import DeadLetter, LetterBody
+from dlq.models import DeadLetter
 from dlq.recording import Failure, record_failures
 from dlq.replay.rows import Row
 from projections.api import NATIVE
 
 MOST_TRACE = 20_000
 
-SUCCEEDED, SENT, SAME, NEW, HELD, SKIPPED = (
+SUCCEEDED, SENT, UNCONFIRMED, SAME, NEW, HELD, SKIPPED = (
     Outcome("succeeded", "succeeded", "good"),
-    Outcome("sent", "sent, not confirmed", "info"),
+    Outcome("sent", "sent, not confirmed", "info", is_done=False),
+    Outcome("unconfirmed", "sent, not confirmed in time", "warn", is_done=False),
     Outcome("same_error", "failed, same error", "bad"),
     Outcome("new_error", "failed, new error", "poison"),
     Outcome("held", "held", "warn"),
     Outcome("skipped", "skipped", "mute"),
 )
-OUTCOMES = (SUCCEEDED, SENT, SAME, NEW, HELD, SKIPPED)
+OUTCOMES = (SUCCEEDED, SENT, UNCONFIRMED, SAME, NEW, HELD, SKIPPED)
 FAILED = (SAME.name, NEW.name)
 
 # The letters that were handled close, with a try each; compare-and-set is not needed: the caller holds their locks.
@@ -81,6 +82,9 @@ class Results:
     def hold(self, row: Row, note: str) -> None:
         self.endings.append(Ending(row, HELD, note))
 
+    def hold_behind(self, row: Row, letter_id: int) -> None:
+        self.hold(row, f"letter {letter_id} stands before it in its sequence")
+
     def skip(self, row: Row, note: str) -> None:
         self.endings.append(Ending(row, SKIPPED, note))
 
@@ -110,12 +114,10 @@ class Results:
         ids = record_failures(failure for _, failure in self.failures)
         execute(COUNT_REPLAYS, {"ids": ids, "limit": settings.POISON_AFTER_REPLAYS})
         groups = dict(DeadLetter.objects.filter(pk__in=ids).values_list("pk", "group_id"))
-        for (row, failure), letter_id in zip(self.failures, ids, strict=True):
+        for (row, _), letter_id in zip(self.failures, ids, strict=True):
             group_id = groups[letter_id]
             outcome = SAME if group_id == row.group_id else NEW
             self.endings.append(Ending(row, outcome, group_id=group_id))
-            if row.status == "parked" and row.source == NATIVE:
-                keep_payload(letter_id, failure.payload)
 
     def end_items(self, lane: Lane) -> None:
         if not self.endings:
@@ -144,6 +146,8 @@ def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: 
         sequence_no=row.sequence_no,
         position=row.position,
         payload=payload,
+        # What was tried may be somebody's replacement. Only a letter that we parked has no payload of its own.
+        keeps_payload=not (row.status == "parked" and row.source == NATIVE),
         error=error,
         # The end of a trace is where it happened.
         stacktrace="".join(format_exception(error))[-MOST_TRACE:],
@@ -152,11 +156,6 @@ def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: 
         duration_ms=duration_ms,
         run_id=run.pk,
     )
-
-
-def keep_payload(letter_id: int, payload: Any) -> None:
-    """A letter that we parked has no payload of its own; now that it has failed, its page is to show what failed."""
-    LetterBody.objects.filter(letter=letter_id, payload=None, payload_raw=None).update(payload=payload)
 
 
 def execute(statement: str, values: dict[str, Any]) -> None:

@@ -1,30 +1,31 @@
 """Sending letters to a target outside, one at a time, each answer recorded before the next is sent.
 
 1. Under the lane's lock: may it be sent now? Who is ahead of it, is it still open? Commit; this renews the lease.
-2. If the lease lasts longer than the request may take, send it. No transaction is open.
+2. If the lease lasts longer than the request may take, send it; that is asked when the connection stands, as the last
+   thing before the event goes out. No transaction is open.
 3. Under the lane's lock: record the answer.
 If the worker dies before 2: nothing was sent. In 2 or before 3 commits: it may have been sent, and is sent again by the
 next worker, with the same idempotency key; at least once is all that can be promised. A worker that stalls past its
-lease finds in 2 that the time is over, and in 3 that the lane is another's: it sends and records nothing.
+lease finds in 2 that the time is over, and in 3 that the lane is another's: it sends and records nothing. One that
+stalls in the instant between that question and the send does send once more, with the same key.
 """
 
-import json
 import time
+from dataclasses import replace
 from datetime import timedelta
-from hashlib import sha256
 
 from django.utils import timezone
 
 from breakers.api import BreakerOpen
 from dashboard.runs.lanes import Hold, LaneLostError
-from dlq.models import DeadLetter, LetterBody, Override
-from dlq.overrides import find_overrides
-from dlq.replay.outcomes import SENT, SUCCEEDED, Ending, Results
+from dlq.replay import confirming
+from dlq.replay.delivery import make_delivery
+from dlq.replay.outcomes import SENT, Ending, Results
 from dlq.replay.playing import hold_back, until_breaker
 from dlq.replay.rows import Ahead, Row, lock_rows
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
 from dlq.replay.watch import NoWatch, Watch
-from dlq.targets import Answer, Delivery, Target, TargetError
+from dlq.targets import Answer, Delivery, Target, TargetError, TooLateError
 from projections.api import Alarm, HandlerTimeoutError
 
 # A target that asks for patience so often in a row has refused.
@@ -40,11 +41,13 @@ def play(hold: Hold, target: Target, trial: Trial) -> Results:
             f"The worker died {MOST_DEATHS} times while it sent this.", permanent=True
         )
         return record(hold, row, delivery, error, 0)
-    if hold.remaining_seconds <= target.timeout_seconds:
-        raise LaneLostError(f"run {hold.run.pk} lane {hold.number}: too late to send anything")
     began = time.monotonic()
-    with Watch() if trial.is_watched else NoWatch() as watch, watch.trying(row.item_id):
-        answer = deliver(target, delivery)
+    last_moment = began + hold.remaining_seconds - target.timeout_seconds
+    try:
+        with Watch() if trial.is_watched else NoWatch() as watch, watch.trying(row.item_id):
+            answer = deliver(target, replace(delivery, send_before=last_moment))
+    except TooLateError:
+        raise LaneLostError(f"run {hold.run.pk} lane {hold.number}: too late to send anything") from None
     return record(hold, row, delivery, answer, round(1000 * (time.monotonic() - began)))
 
 
@@ -65,33 +68,6 @@ def prepare(hold: Hold, trial: Trial) -> tuple[Results, Delivery | None, Row | N
         results.end_items(lane)
         clear(lane)
     return results, None, None
-
-
-def make_delivery(row: Row) -> Delivery | None:
-    """The event as it came, or as somebody replaced it; None: there is nothing to send."""
-    body = LetterBody.objects.get(letter=row.letter_id)
-    override = find_overrides(row.consumer, [row.event_id], source=row.source).get(row.event_id)
-    if override and override.kind == Override.Kind.REPLACED:
-        content = json.dumps(override.payload).encode()
-    elif body.payload_raw is not None:
-        content = bytes(body.payload_raw)
-    elif body.payload is not None:
-        content = json.dumps(body.payload).encode()
-    else:
-        return None
-    # It rises when a replay has ended, so it is the same for every try within a run.
-    generation = DeadLetter.objects.values_list("replays", flat=True).get(pk=row.letter_id)
-    parts = (row.consumer, row.event_id, sha256(content).hexdigest(), str(generation))
-    return Delivery(
-        source=row.source,
-        consumer=row.consumer,
-        event_id=row.event_id,
-        event_type=row.event_type,
-        sequence_key=row.sequence_key,
-        body=content,
-        headers=body.headers,
-        idempotency_key=sha256("\0".join(parts).encode()).hexdigest(),
-    )
 
 
 def deliver(target: Target, delivery: Delivery) -> Answer | BaseException:
@@ -121,8 +97,12 @@ def record(
         elif isinstance(answer, BaseException):
             payload = delivery.body
             results.fail(row, answer, payload=payload, duration_ms=duration_ms, run=hold.run)
+        elif answer is Answer.DONE:
+            results.succeed(row)
+        elif hold.run.options.get("confirms"):
+            confirming.mark_sent(row, lane)
         else:
-            results.endings.append(Ending(row, SUCCEEDED if answer is Answer.DONE else SENT))
+            results.endings.append(Ending(row, SENT))
         results.save_letters(hold.run)
         results.end_items(lane)
     return results

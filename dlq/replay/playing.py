@@ -13,7 +13,15 @@ from dlq.overrides import find_overrides
 from dlq.replay.outcomes import Results
 from dlq.replay.rows import Ahead, Row
 from dlq.replay.watch import NoWatch, Watch
-from projections.api import Alarm, HandlerTimeoutError, Projector, StoredEvent, is_outage, read_at
+from projections.api import (
+    Alarm,
+    HandlerTimeoutError,
+    Projector,
+    StoredEvent,
+    is_outage,
+    pipelining,
+    read_at,
+)
 
 # A breaker that somebody holds open with no end is asked again after this long; so is a rebuild whether it is over.
 ASK_AGAIN = timedelta(seconds=30)
@@ -56,10 +64,12 @@ def play_hopefully(
     if projector.batch_handler and playable:
         # In the order of the store, which is also that of each stream.
         projector.handle_batch(sorted((event for _, event in playable), key=lambda event: event.position))
-    for row, event in playable:
-        if not projector.batch_handler:
-            alarm.restart()
-            projector.handle(event)
+    elif playable:
+        with pipelining(projector):
+            for _, event in playable:
+                alarm.restart()
+                projector.handle(event)
+    for row, _ in playable:
         results.succeed(row)
 
 
@@ -93,7 +103,7 @@ def play_carefully(
 def hold_back(row: Row, ahead: Ahead, results: Results) -> bool:
     earlier = ahead.find(row)
     if earlier:
-        results.hold(row, f"letter {earlier} stands before it in its sequence")
+        results.hold_behind(row, earlier)
     return bool(earlier)
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from dashboard.models import Run
-from dlq.replay.options import BUCKETS, REST, RUNG_SIZES, ReplayOptions
+from dlq.replay.options import BUCKETS, REST, ReplayOptions, ladder_sizes
 from dlq.replay.rows import Row
 
 # One statement, whatever the number, and no letter is written to. A sequence's letters are in one lane, in order; its
@@ -33,6 +33,21 @@ SELECT i.id, i.deaths, l.source, l.consumer, l.sequence_key
 FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
 WHERE i.run_id = %s AND i.lane = %s AND i.is_active AND i.rung <= %s
 ORDER BY i.id LIMIT %s
+"""
+
+# The same where what was sent is still to be confirmed: the next of its sequence waits.
+LIST_NEXT_CONFIRMED = """
+WITH waiting AS MATERIALIZED (
+    SELECT l.source, l.consumer, l.sequence_key
+    FROM dlq_letterrunitem s JOIN dlq_deadletter l ON l.id = s.letter_id
+    WHERE s.run_id = %(run)s AND s.lane = %(lane)s AND s.is_active AND s.outcome = 'sent' AND l.sequence_key <> ''
+)
+SELECT i.id, i.deaths, l.source, l.consumer, l.sequence_key
+FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
+WHERE i.run_id = %(run)s AND i.lane = %(lane)s AND i.is_active AND i.outcome = '' AND i.rung <= %(rung)s
+    AND NOT EXISTS (
+        SELECT FROM waiting w WHERE (w.source, w.consumer, w.sequence_key) = (l.source, l.consumer, l.sequence_key))
+ORDER BY i.id LIMIT %(limit)s
 """
 
 # What was parked behind the letters that have just been handled joins the run; in order, at its end. A sequence whose
@@ -86,8 +101,7 @@ class Next(NamedTuple):
 
 def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> int:
     """Add the letters of a plan to the run (see queries/plan.py); returns how many, as some may be in another."""
-    first, second, third = (sum(RUNG_SIZES[: n + 1]) for n in range(3))
-    ladder = [options.canary, first, second, third, REST]
+    ladder = [options.canary, *ladder_sizes(), REST]
     lanes = [run.pk, BUCKETS, options.lanes, options.dry_run]
     with connection.cursor() as cursor:
         cursor.execute(FREEZE.replace("{judged}", judged), [*values, *ladder, *lanes])
@@ -98,9 +112,13 @@ def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> 
     return frozen
 
 
-def list_next(run_id: int, lane: int, *, rung: int, limit: int) -> list[Next]:
+def list_next(run: Run, lane: int, *, rung: int, limit: int) -> list[Next]:
     with connection.cursor() as cursor:
-        cursor.execute(LIST_NEXT, [run_id, lane, rung, limit])
+        if run.options.get("confirms"):
+            values = {"run": run.pk, "lane": lane, "rung": rung, "limit": limit}
+            cursor.execute(LIST_NEXT_CONFIRMED, values)
+        else:
+            cursor.execute(LIST_NEXT, [run.pk, lane, rung, limit])
         return [Next(*row) for row in cursor.fetchall()]
 
 

@@ -26,7 +26,7 @@ from django.db.models.functions import Now
 
 from dashboard.models import Lane
 from dashboard.runs.lanes import Hold, LaneLostError
-from dlq.replay.queue import Next, list_next
+from dlq.replay.queue import Next
 
 MOST_DEATHS = 3
 # A death undoes the slice, so those that are expected to die are short.
@@ -58,9 +58,15 @@ def token_of(pid: int) -> str:
 
 
 def begin(
-    hold: Hold, *, rung: int, limit: int, by_sequence: bool, batch_size: Callable[[str, str], int]
+    hold: Hold,
+    list_next: Callable[..., list[Next]],
+    *,
+    rung: int,
+    limit: int,
+    by_sequence: bool,
+    batch_size: Callable[[str, str], int],
 ) -> Trial | None:
-    """Note the next items of the lane; None: it has none at this rung."""
+    """Note the next items of the lane; None: it has none that can be tried at this rung."""
     with transaction.atomic(), connection.cursor() as cursor:
         # The note must survive this process, not the server.
         cursor.execute("SET LOCAL synchronous_commit = off")
@@ -68,10 +74,10 @@ def begin(
         note = lane.cursor.pop("trial", None)
         if note and note["by"] != token_of(os.getpid()):
             cursor.execute(COUNT_DEATHS, [hold.run.pk, lane.number, note["first"], note["last"]])
-        chosen = list_next(hold.run.pk, lane.number, rung=rung, limit=1)
+        chosen = list_next(hold.run, lane.number, rung=rung, limit=1)
         if chosen and chosen[0].deaths < MOST_DEATHS:
             size = min(limit, batch_size(chosen[0].source, chosen[0].consumer))
-            waiting = list_next(hold.run.pk, lane.number, rung=rung, limit=size)
+            waiting = list_next(hold.run, lane.number, rung=rung, limit=size)
             chosen = choose(waiting, by_sequence=by_sequence)
         if chosen and not chosen[0].deaths:
             lane.cursor["trial"] = {

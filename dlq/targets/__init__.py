@@ -1,24 +1,40 @@
-"""Targets, and which one a consumer's letters go to; configured ones come from REDRIVE_TARGETS."""
+"""Targets, and which one a consumer's letters go to; redrive.toml says so."""
 
 import json
+from dataclasses import fields
 from functools import lru_cache
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from dlq.targets.base import Answer, Delivery, Health, Target, TargetError
+from dashboard.config import refuse_unknown
+from dlq.targets.base import (
+    Answer,
+    ConfirmingTarget,
+    Delivery,
+    Health,
+    Refusal,
+    Target,
+    TargetError,
+    TooLateError,
+)
 from dlq.targets.celery import CeleryTarget
 from dlq.targets.handler import HandlerTarget, find_handler
 from dlq.targets.http import HttpTarget
+from dlq.targets.source import SourceTarget
 
 __all__ = [
     "Answer",
     "AnyTarget",
+    "ConfirmingTarget",
     "Delivery",
     "HandlerTarget",
     "Health",
+    "Refusal",
     "Target",
     "TargetError",
+    "TooLateError",
+    "check_targets",
     "find_target",
 ]
 
@@ -28,11 +44,11 @@ KINDS: dict[str, type[HttpTarget] | type[CeleryTarget]] = {"http": HttpTarget, "
 
 def find_target(source: str, consumer: str) -> AnyTarget | None:
     """Where this consumer's letters are replayed to; None: nowhere, nobody has said."""
-    name = settings.CONSUMER_TARGETS.get(consumer)
-    if not name:
+    name = settings.CONSUMERS.get(f"{source}/{consumer}", {}).get("target", "handler")
+    if name == "handler":
         return find_handler(source, consumer)
-    if name not in settings.TARGETS:
-        raise ImproperlyConfigured(f"REDRIVE_CONSUMER_TARGETS names {name!r}, which REDRIVE_TARGETS has not.")
+    if name == "source":
+        return SourceTarget(source)
     return make_target(name, json.dumps(settings.TARGETS[name], sort_keys=True))
 
 
@@ -40,15 +56,23 @@ def find_target(source: str, consumer: str) -> AnyTarget | None:
 def make_target(name: str, given: str) -> Target:
     """The target as it is configured; one that cannot work is refused with the reason."""
     values = json.loads(given)
+    where = f"[targets.{name}]"
     kind = values.pop("kind", "")
     if kind not in KINDS:
-        raise ImproperlyConfigured(f"Target {name!r} is of kind {kind!r}; there are {', '.join(KINDS)}.")
+        raise ImproperlyConfigured(f"{where} is of kind {kind!r}; there are {', '.join(sorted(KINDS))}.")
+    refuse_unknown(values, {field.name for field in fields(KINDS[kind])} - {"name", "kind"}, where)
     try:
         target: Target = KINDS[kind](name=name, **values)
     except TypeError as error:
-        raise ImproperlyConfigured(f"Target {name!r}: {error}.") from None
+        raise ImproperlyConfigured(f"{where}: {error}.") from None
     # A lane must not be lost while a request is under way.
     if target.timeout_seconds * 2 > settings.RUN_LEASE_SECONDS:
         most = settings.RUN_LEASE_SECONDS / 2
-        raise ImproperlyConfigured(f"Target {name!r} may take {most:g} s at most, half of a lane's lease.")
+        raise ImproperlyConfigured(f"{where} may take {most:g} s at most, half of a lane's lease.")
     return target
+
+
+def check_targets() -> None:
+    """A target that makes no sense stops the start, not the first replay."""
+    for name, values in settings.TARGETS.items():
+        make_target(name, json.dumps(values, sort_keys=True))

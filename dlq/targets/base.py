@@ -1,9 +1,11 @@
 """Where a replay goes: what every target must offer, and the one error of this boundary."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
+from math import inf
+from typing import Protocol, runtime_checkable
 
 from dlq.models.words import Category
 
@@ -12,16 +14,32 @@ from dlq.models.words import Category
 class Delivery:
     """A letter on its way: the event as it came, or as somebody replaced it."""
 
+    letter_id: int
     source: str
     consumer: str
     event_id: str
     event_type: str
     sequence_key: str
+    # Whether somebody replaced the event.
+    is_replaced: bool
     # The bytes as they came where there are any, else the payload as JSON.
     body: bytes
     headers: Mapping[str, str]
     # The same for every try within a run, so that a receiver can tell a repetition.
     idempotency_key: str
+    # What a run calls it, by which it can be confirmed later.
+    item_id: int
+    # By this process's monotonic clock: from then on somebody else may send it.
+    send_before: float = inf
+
+    def check_time(self) -> None:
+        """To be asked as late as can be, when all is ready to be sent."""
+        if time.monotonic() >= self.send_before:
+            raise TooLateError
+
+
+class TooLateError(Exception):
+    """The time in which it could be sent is over; nothing was sent."""
 
 
 class Answer(Enum):
@@ -31,6 +49,15 @@ class Answer(Enum):
     DONE = auto()
     # It is on its way; nobody knows yet what becomes of it.
     SENT = auto()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a consumer said that took a delivery and failed with it later."""
+
+    error_type: str
+    error_message: str
+    stacktrace: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,3 +102,15 @@ class Target(Protocol):
     def deliver(self, delivery: Delivery) -> Answer: ...
 
     def get_health(self) -> Health: ...
+
+
+@runtime_checkable
+class ConfirmingTarget(Target, Protocol):
+    """One that may tell later what became of what it took."""
+
+    @property
+    def confirmed_within(self) -> float | None:
+        """After so many seconds nobody will say any more; None: nobody ever does."""
+
+    def ask(self, item_ids: Sequence[int]) -> dict[int, Answer | Refusal]:
+        """What became of these; one that is not in it is not known yet."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from breakers.api import Breaker, get_breaker
+from breakers.api import Breaker, find_obstacles, get_breaker
 from dlq.targets.base import Answer, Delivery, Health, TargetError
 
 # What an answer may say about why; the rest of it is not read.
@@ -55,6 +55,8 @@ class HttpTarget:
         parts = urlsplit(self.url)
         connection = self._connect()
         try:
+            connection.connect()
+            delivery.check_time()
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             connection.request(self.method, path, delivery.body, self._headers(delivery))
             response = connection.getresponse()
@@ -93,7 +95,11 @@ class HttpTarget:
         raise TargetError(said, permanent=True)
 
     def get_health(self) -> Health:
-        return Health(True, f"Goes to {self.name}: {self.method} {self.url}, behind the breaker {self.name}.")
+        goes = f"Goes to {self.name}: {self.method} {self.url}, behind the breaker {self.name}."
+        found = find_obstacles([self.name])
+        if found is None:
+            return Health(False, f"{goes} Redis does not answer, so the breaker's state is not known.")
+        return Health(not found, " ".join([goes, *(one.sentence for one in found)]))
 
 
 def read_retry_after(value: str) -> float | None:

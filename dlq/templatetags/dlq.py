@@ -1,3 +1,4 @@
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -5,7 +6,7 @@ from django.forms import BoundField, ChoiceField
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard.charts import draw_bars
+from dashboard.charts import draw_bars, draw_outline
 from dlq.models.words import Category, Status, Tier
 
 register = template.Library()
@@ -26,7 +27,9 @@ SELECTED = SafeString(" selected")
 SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 96, 20
 
 
+# The words are few, and every row of a list has two of them.
 @register.simple_tag
+@lru_cache(maxsize=100)
 def status_badge(status: str, tier: str = "") -> SafeString:
     """The letter's status as a coloured word, and poison beside it."""
     known = Status(status)
@@ -37,6 +40,7 @@ def status_badge(status: str, tier: str = "") -> SafeString:
 
 
 @register.simple_tag
+@lru_cache(maxsize=100)
 def category_word(category: str) -> SafeString:
     """The category with its own colour; an empty one is a parked letter's."""
     if not category:
@@ -48,21 +52,18 @@ def category_word(category: str) -> SafeString:
 def sparkline(values: list[int], tone: str = "") -> SafeString:
     """Failures by the hour, the current hour last."""
     bars = draw_bars(values, width=SPARKLINE_WIDTH, height=SPARKLINE_HEIGHT)
-    rects = format_html_join(
-        "", '<rect x="{}" y="{}" width="{}" height="{}"/>', ((b.x, b.y, b.width, b.height) for b in bars)
-    )
     return format_html(
-        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}"><path d="{}"/></svg>',
         tone,
         SPARKLINE_WIDTH,
         SPARKLINE_HEIGHT,
         f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
-        rects,
+        draw_outline(bars),
     )
 
 
 @register.simple_tag
-def filter_field(field: BoundField, facets: dict[str, list[str]]) -> SafeString:
+def filter_field(field: BoundField, facets: dict[str, tuple[str, ...]]) -> SafeString:
     """A field of the filter bar; by hand, since there are many and Django draws each by a template of its own."""
     value = field.value() or ""
     if isinstance(field.field, ChoiceField):

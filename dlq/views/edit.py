@@ -18,6 +18,9 @@ from dlq.operations.edits import replace_payload
 from dlq.operations.errors import OperationError
 from dlq.queries.edit import diff, find_payload, find_replacement, hides_values, write_json
 
+# The editor is as high as what stands in it, within reason.
+FEWEST_ROWS, MOST_ROWS = 8, 30
+
 
 @require_safe
 @needs("letter.edit")
@@ -76,6 +79,7 @@ def show(
     context = {
         "letter": letter,
         "text": text,
+        "rows": min(max(text.count("\n") + 3, FEWEST_ROWS), MOST_ROWS),
         "reason": request.POST.get("reason", ""),
         "changes": changes,
         "is_compared": is_compared,

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.charts import draw_bars
+from dashboard.charts import draw_bars, draw_rects
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq import operations, queries
 from dlq.classification import ACTIONS
@@ -53,7 +53,7 @@ def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
         "heading": title,
         "title_without_values": masker.title(detail.group),
         "advice": ACTIONS[Category(detail.group.category)],
-        "bars": draw_bars(detail.histogram, width=HISTOGRAM_WIDTH, height=HISTOGRAM_HEIGHT),
+        "bars": draw_rects(draw_bars(detail.histogram, width=HISTOGRAM_WIDTH, height=HISTOGRAM_HEIGHT)),
         "peak": max(detail.histogram),
         "width": HISTOGRAM_WIDTH,
         "height": HISTOGRAM_HEIGHT,
@@ -62,6 +62,7 @@ def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
         "elsewhere": GroupTable(detail.elsewhere, masker=masker, exclude=("versions", "assignee", "blocked")),
         "runbook": queries.find_runbook(detail),
         "mute_for": MUTE_FOR,
+        "live": queries.find_group_runs(detail.group),
         "live_url": request.path,
     }
     return render_page(request, "dlq/group.html", context, title=title)

@@ -32,13 +32,15 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
             request, "dlq/letters.html", {"form": form, "facets": facets}, title="Letters", status=400
         )
     found = queries.list_letters(form, request.GET)
+    live = queries.find_live_runs(letter.pk for letter in found.page.rows)
     context = {
         "form": form,
         "facets": facets,
         "page": found.page,
         "is_bounded": found.is_bounded,
         "count": queries.count_letters(form),
-        "table": LetterTable(found.page.rows, masker=form.masker),
+        "table": LetterTable(found.page.rows, masker=form.masker, runs=live.by_letter),
+        "live": live,
         "live_url": live_url(request, found.page),
     }
     return render_page(request, "dlq/letters.html", context, title="Letters")

@@ -18,7 +18,7 @@ from dlq.models import ReplaySwitch
 from dlq.operations import allow_replays, start_replay, stop_replays
 from dlq.operations.errors import OperationError
 from dlq.queries.replay import preview_replay
-from dlq.views.selecting import FORM_FIELDS, back_url, read_key, read_number, read_selection
+from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
 
 # What the confirmation adds to the selection when it posts it back.
 OWN_FIELDS = FORM_FIELDS | {*ReplayForm.base_fields, "acknowledged"}
@@ -63,12 +63,9 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
     if not form.is_valid():
         wrong = " ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
         return confirm(request, params, problem=wrong, status=422)
-    if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(
-        confirmed
-    ):
-        return confirm(
-            request, params, problem=f"To replay {confirmed:,} letters, type that number.", status=422
-        )
+    if not is_typed(params, confirmed):
+        problem = f"To replay {confirmed:,} letters, type that number."
+        return confirm(request, params, problem=problem, status=422)
     extent = read_extent(params)
     try:
         run = start_replay(

@@ -2,15 +2,15 @@
 
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from dashboard.models import Run
 from dlq.filters import LetterFilter
 from dlq.models import FailureGroup
-from dlq.operations import select_failed
+from dlq.operations import find_replay, select_failed
 from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
 
 # What the confirmation adds to the selection when it posts it back.
@@ -26,7 +26,10 @@ def read_selection(
             group = get_object_or_404(FailureGroup, pk=read_number(params, "group"))
             return select_group(group, watermark, closed=closed)
         if params.get("scope") == "run":
-            return select_failed(get_object_or_404(Run, pk=read_number(params, "run"), kind="replay"))
+            run = find_replay(read_number(params, "run"))
+            if run is None:
+                raise Http404("There is no such replay.")
+            return select_failed(run)
         if params.get("scope") == "matching":
             form = LetterFilter(params, user=request.user)
             if not form.is_valid():
@@ -61,3 +64,9 @@ def read_key(params: QueryDict) -> UUID:
         return UUID(params.get("request_key", ""))
     except ValueError:
         raise BadRequest("request_key is missing or damaged; go back and confirm again.") from None
+
+
+def is_typed(params: QueryDict, number: int) -> bool:
+    """Whether a number that is large enough to be typed was typed."""
+    typed = params.get("typed", "").replace(",", "").strip()
+    return number <= settings.TYPE_NUMBER_ABOVE or typed == str(number)

@@ -1,9 +1,10 @@
 """Resolve, discard, restore, erase: a page that says what will be touched, and the verb that touches exactly that."""
 
-from uuid import uuid4, uuid5
+from uuid import uuid4
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,19 +15,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import may, needs
 from dashboard.pages import HtmxHttpRequest, render_page
-from dlq.items import without_active
-from dlq.operations import Done, handle_letters, replay_followers
+from dlq.operations import Done, handle_letters
 from dlq.operations.errors import OperationError
-from dlq.preview import MOST_AT_ONCE, preview
-from dlq.selection import (
-    Selection,
-    followers_of,
-)
+from dlq.preview import preview
 from dlq.verbs import VERBS, Verb
-from dlq.views.selecting import FORM_FIELDS, back_url, read_key, read_number, read_selection
-
-# So many followers can be replayed along with closing their heads; more are selected on their own.
-MOST_FOLLOWERS = 10_000
+from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
 
 
 @require_safe
@@ -103,9 +96,7 @@ def confirm(
         "total": found.total(with_followers=True),
         "followers": params.get("followers", "wait"),
         "type_above": settings.TYPE_NUMBER_ABOVE,
-        "may_replay": found.count <= MOST_AT_ONCE
-        and found.follower_count <= MOST_FOLLOWERS
-        and may(request.user, "replay.start"),
+        "may_replay": may(request.user, "replay.start"),
         "problem": problem,
     }
     title = f"{verb.name.capitalize()} {found.count:,} letters"
@@ -121,11 +112,10 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
     )
     if with_followers:
         confirmed += read_number(params, "follower_count")
-    # Asked before the letters are closed: then nobody knows any more what they held up.
-    waiting = list_followers(selection) if params.get("followers") == "replay" else []
-    if confirmed > settings.TYPE_NUMBER_ABOVE and params.get("typed", "").replace(",", "").strip() != str(
-        confirmed
-    ):
+    replays_followers = params.get("followers") == "replay" and verb.is_closing
+    if replays_followers and not may(request.user, "replay.start"):
+        raise PermissionDenied("To replay their followers you need the permission replay.start.")
+    if not is_typed(params, confirmed):
         problem = f"To {verb.name} {confirmed:,} letters, type that number."
         return confirm(request, verb, params, problem=problem, status=422)
     try:
@@ -137,22 +127,14 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
             request_key=read_key(params),
             reason=params.get("reason", "").strip(),
             with_followers=with_followers,
+            replays_followers=replays_followers,
         )
     except OperationError as error:
         return confirm(request, verb, params, problem=str(error), status=409)
     if done.run:
         return redirect("runs:run", run_id=done.run.pk)
-    if waiting and done.ids:
-        key = uuid5(read_key(params), "followers")
-        replay_followers(
-            waiting, actor=request.user, request_key=key, reason=params.get("reason", "").strip()
-        )
     messages.success(request, describe(verb, done))
     return redirect(back_url(params))
-
-
-def list_followers(selection: Selection) -> list[int]:
-    return list(without_active(followers_of(selection)).values_list("pk", flat=True)[:MOST_FOLLOWERS])
 
 
 def describe(verb: Verb, done: Done) -> SafeString:

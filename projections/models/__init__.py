@@ -1,5 +1,6 @@
 from projections.models.account import Skip, Span, WaitingEvent
 from projections.models.event import Event, EventType, Head
+from projections.models.foreign import ForeignProjection, ForeignSample
 from projections.models.measures import LagSample, Pace
 from projections.models.projection import NATIVE, Criticality, Effects, Projection
 from projections.models.request import RebuildRequest
@@ -10,6 +11,8 @@ __all__ = [
     "Effects",
     "Event",
     "EventType",
+    "ForeignProjection",
+    "ForeignSample",
     "Head",
     "LagSample",
     "Pace",

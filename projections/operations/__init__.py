@@ -3,6 +3,7 @@
 from projections.operations.blocked import dead_letter_event, resume_projection, skip_event
 from projections.operations.consuming import pause_projection
 from projections.operations.errors import ProjectionStateError
+from projections.operations.foreign import reset_foreign_checkpoint
 from projections.operations.rebuilds import (
     deny_rebuild,
     grant_rebuild,
@@ -21,6 +22,7 @@ __all__ = [
     "pause_projection",
     "request_rebuild",
     "reset_checkpoint",
+    "reset_foreign_checkpoint",
     "resume_projection",
     "skip_event",
     "start_rebuild",

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import timedelta
 
 from django.db import connection, transaction
@@ -29,7 +29,7 @@ def handle_hopefully(projector: Projector, batch: Batch, events: list[StoredEven
     if projector.batch_handler and wanted:
         projector.handle_batch([batch.router.replace(event) for event in wanted])
     elif wanted:
-        with pipeline() if projector.is_pipelined else nullcontext():
+        with pipelining(projector):
             for event in wanted:
                 alarm.restart()
                 projector.handle(batch.router.replace(event))
@@ -38,8 +38,11 @@ def handle_hopefully(projector: Projector, batch: Batch, events: list[StoredEven
 
 
 @contextmanager
-def pipeline() -> Iterator[None]:
-    """Send statements without waiting for their answers; what goes wrong is raised at the end at the latest."""
+def pipelining(projector: Projector) -> Iterator[None]:
+    """If it wants so, statements wait for no answer; what goes wrong is raised at the end at the latest."""
+    if not projector.is_pipelined:
+        yield
+        return
     connection.ensure_connection()
     with connection.wrap_database_errors, connection.connection.pipeline():
         yield

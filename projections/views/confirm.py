@@ -1,8 +1,9 @@
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from django.http import HttpResponse
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
 
 from dashboard.pages import HtmxHttpRequest, render_page
 
@@ -27,3 +28,11 @@ def ask(request: HtmxHttpRequest, confirmation: Confirmation, **context: Any) ->
     """The confirmation as a page, which is a dialog where that can be; its key makes a double click one run."""
     context |= {"confirmation": confirmation, "request_key": uuid4()}
     return render_page(request, "projections/confirm.html", context, title=confirmation.question)
+
+
+def get_request_key(request: HttpRequest) -> UUID:
+    """The key that came with the confirmation."""
+    try:
+        return UUID(request.POST.get("request_key", ""))
+    except ValueError:
+        raise BadRequest("request_key is missing; open the confirmation again.") from None

@@ -8,7 +8,9 @@ from dashboard.paging import get_page, live_url
 from dlq.api import list_recent
 from projections import accounting, charts, queries
 from projections.definition import find_projector
-from projections.models import Projection
+from projections.foreign.queries import list_foreign_rows
+from projections.foreign.tables import ForeignTable
+from projections.models import NATIVE, Projection
 from projections.store.read import find_event
 from projections.tables import HistoryTable, ProjectionTable, RequestTable, SkipTable
 
@@ -17,12 +19,20 @@ RECENT_SIZE = 10
 
 @require_safe
 def list_projections(request: HtmxHttpRequest) -> HttpResponse:
-    rows = queries.list_rows()
+    rows, foreign = queries.list_rows(), list_foreign_rows()
     context = {
         "rows": rows,
         "table": ProjectionTable(rows),
-        "troubled": [row for row in rows if row.reason.tone == "bad"],
-        "behind_count": sum(row.measures.lag.events > 0 for row in rows),
+        "troubled": [
+            *(row for row in rows if row.reason.tone == "bad"),
+            *(row for row in foreign if row.reason.tone == "bad"),
+        ],
+        "total_count": len(rows) + len(foreign),
+        "behind_count": sum(row.measures.lag.events > 0 for row in rows)
+        + sum(bool(row.projection.lag) for row in foreign),
+        "unknown_count": sum(row.projection.lag is None or row.projection.is_stale for row in foreign),
+        "foreign": foreign,
+        "foreign_table": ForeignTable(foreign),
         "live_url": request.path,
     }
     return render_page(request, "projections/projections.html", context, title="Projections")
@@ -40,7 +50,7 @@ def show_projection(request: HtmxHttpRequest, projection_id: int) -> HttpRespons
         "failures": charts.draw_failures(queries.list_paces(projection)),
         "account": accounting.show(projection),
         "blocked": find_event(projection.position + 1) if projection.block else None,
-        "recent": list_recent(projection.name, limit=RECENT_SIZE),
+        "recent": list_recent(projection.name, source=NATIVE, limit=RECENT_SIZE),
         "history": HistoryTable(queries.list_history(projection)),
         "supports_rebuild": projector is not None and projector.supports_rebuild,
         "is_installed": projector is not None,

@@ -21,7 +21,7 @@ from projections import operations, queries
 from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
 from projections.store import find_position, get_tail
-from projections.views.confirm import Confirmation, ask
+from projections.views.confirm import Confirmation, ask, get_request_key
 from projections.views.verbs import get_position, get_reason
 
 
@@ -167,10 +167,7 @@ def describe_rebuild(row: Projection) -> list[str]:
 
 def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run]) -> HttpResponse:
     """Start a run and go to it; if it cannot be started, say why on the projection's page."""
-    try:
-        key = UUID(request.POST.get("request_key", ""))
-    except ValueError:
-        raise BadRequest("request_key is missing; open the confirmation again.") from None
+    key = get_request_key(request)
     try:
         run = operation(key)
     except ProjectionStateError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.models import Run
+from dashboard.models import AuditEntry, Run
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem
 from projections.declared import sync_declared
 from projections.definition import find_projector
@@ -81,3 +81,35 @@ def test_a_double_click_is_one_run_and_it_can_be_cancelled(letters: None, sign_i
     page.get_by_role("dialog").get_by_role("button", name="Cancel run").click()
     expect(page.locator(".run .badge")).to_have_text("Cancelled")
     assert set(DeadLetter.objects.values_list("status", flat=True)) == {"failed", "parked"}
+
+
+def test_an_event_is_edited_compared_saved_and_replayed(
+    letters: None, worker: None, sign_in_as: SignIn
+) -> None:
+    letter = DeadLetter.objects.get(sequence_key="s3", sequence_no=1)
+    page = sign_in_as("operator")
+    page.goto(f"/dead-letters/letters/{letter.pk}/")
+    page.get_by_role("link", name="Edit and replay…").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Replace what letters gets")
+    payload = page.get_by_label("Payload, as JSON")
+    # What is no JSON is said beside it, and nothing that was typed is lost.
+    payload.fill('{"amount": 1,')
+    page.get_by_label("Reason").fill("the mark was a typo")
+    page.get_by_role("button", name="See what changes").click()
+    expect(page.get_by_role("alert")).to_contain_text("This is not JSON")
+    expect(payload).to_have_value('{"amount": 1,')
+    payload.fill('{"amount": 1, "mark": ""}')
+    page.get_by_role("button", name="See what changes").click()
+    expect(page.locator(".diff .removed")).to_have_text('-  "mark": "s3"')
+    expect(page.locator(".diff .added")).to_have_text('+  "mark": ""')
+    page.get_by_role("button", name="Save the replacement, then replay…").click()
+    expect(page.get_by_text("The replacement is on record; the original is kept.")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Replay 3 letters of letters")
+    page.get_by_role("button", name="Replay 3 letters").click()
+    expect(page.locator(".run .badge")).to_have_text("Finished")
+    expect(page.get_by_text("succeeded 3")).to_be_visible()
+    # The fault is still there: it was the replacement that could be handled.
+    assert Fault.objects.filter(mark="s3").exists()
+    letter.refresh_from_db()
+    assert (letter.resolution, letter.body.payload["mark"]) == ("replayed", "s3")
+    assert AuditEntry.objects.get(action="letter.edit").reason == "the mark was a typo"

@@ -1,37 +1,18 @@
-"""The shell: pages without complaints, live regions, dialogs, keys."""
+"""The shell: live regions, dialogs, keys; test_every_page.py looks at all pages."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from dashboard.models import AuditEntry, Heartbeat
 from dashboard.workers.heartbeats import beat
-from tests.addresses import list_addresses
 from tests.processes import running_worker
 from tests.tally.operations import start_tally
 
 SignIn = Callable[[str], Page]
-
-
-def visit_all(page: Page) -> Iterator[str]:
-    """Go to every address that is a page: not to the verbs', and not to downloads."""
-    for path, _ in list_addresses():
-        answer = page.request.get(path)
-        if answer.status != 405 and "content-disposition" not in answer.headers:
-            page.goto(path)
-            yield path
-
-
-def test_every_page_loads_without_a_complaint(sign_in_as: SignIn) -> None:
-    """The `page` fixture fails on any CSP violation or script error; a verb shows nothing, and is left out."""
-    page = sign_in_as("admin")
-    start_tally(5)
-    for _ in visit_all(page):
-        expect(page.locator("h1, pre, svg").first).to_be_visible()
 
 
 def test_a_page_follows_what_happens_without_a_reload(sign_in_as: SignIn, tmp_path: Path) -> None:
@@ -119,15 +100,6 @@ def test_the_tab_shows_how_many_things_need_a_person(sign_in_as: SignIn) -> None
         beat(kind, "here", started_at=timezone.now(), queues=["runs", "housekeeping"])
     expect(page).to_have_title("Workers · Redrive production")
     expect(page.locator("#favicon")).to_have_attribute("href", "/favicon.svg")
-
-
-@pytest.mark.parametrize("width", [380, 1440])
-def test_no_page_scrolls_sideways(sign_in_as: SignIn, width: int) -> None:
-    page = sign_in_as("admin")
-    page.set_viewport_size({"width": width, "height": 800})
-    start_tally(5)
-    for path in visit_all(page):
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
 def test_a_page_that_gets_no_answer_says_since_when(sign_in_as: SignIn) -> None:

@@ -6,9 +6,9 @@ from django.test import Client
 from tests.addresses import list_addresses
 
 # Whoever is not signed in may see these, and nothing else.
-OPEN = {"login", "login_link", "logout", "healthz", "readyz", "favicon"}
-# These answer POST to anybody: signing in and out.
-FOR_ALL = {"login", "login_link", "logout"}
+OPEN = {"login", "login_link", "logout", "healthz", "readyz", "favicon", "failures", "confirm_delivery"}
+# These answer POST to anybody: signing in and out, and programs, whose token is asked for (tests/sources/push).
+FOR_ALL = {"login", "login_link", "logout", "failures"}
 # These change only what the visitor's own pages show.
 OWN = {"dismiss_panel"}
 ADDRESSES = list_addresses()

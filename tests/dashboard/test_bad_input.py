@@ -1,5 +1,9 @@
 """Bad input gets a sentence and a 4xx, whoever sends it."""
 
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -64,3 +68,11 @@ def test_the_address_of_a_button_says_that_it_is_none(operator: Client) -> None:
 def test_entries_of_an_action_whose_code_is_gone_are_still_shown(viewer: Client) -> None:
     AuditEntry.objects.create(actor="somebody", action="demo.gone", outcome="succeeded")
     assert b"demo.gone" in viewer.get("/audit/").content
+
+
+def test_a_file_that_anybody_sends_never_reaches_the_disk(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "not there, so that writing to it would fail"
+    response = client.post("/login/", {"username": "x", "password": "y", "file": BytesIO(b"x" * 3_000_000)})
+    assert response.status_code == 401

@@ -7,6 +7,7 @@ import pytest
 from django.http import QueryDict
 
 from dashboard.actions import ADMIN, VIEWER
+from dashboard.paging import write_cursor
 from dlq import filters
 from dlq.api import Failure, Parked, park_events, record_failures
 from dlq.filters import LetterFilter
@@ -128,6 +129,22 @@ def test_common_words_are_searched_for_page_by_page_and_nothing_is_missed(
         assert answer.is_bounded
         query = f"after={answer.page.after.replace('+', '%2B')}"
     assert found == ["e15", "e10", "e5", "e0"]
+
+
+def test_common_words_are_searched_for_on_the_way_back_too(
+    user: Any, some_letters: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filters, "MOST_BODIES", 3)
+    monkeypatch.setattr(letters, "WINDOW", 2)
+    form = LetterFilter({"words": "keyerror"}, user=user)
+    assert form.is_valid()
+    oldest = list_letters(form, QueryDict("order=oldest")).page.rows[0]
+    found, cursor = [], write_cursor(oldest, "last_failed_at")
+    while cursor:
+        page = list_letters(form, QueryDict(f"before={cursor.replace('+', '%2B')}")).page
+        found += [letter.event_id for letter in reversed(page.rows)]
+        cursor = page.before
+    assert [oldest.event_id, *found] == ["e0", "e5", "e10", "e15"]
 
 
 def test_a_count_over_the_limit_says_over(

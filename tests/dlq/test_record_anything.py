@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlq.api import record_failure
+from dlq.api import JsonText, record_failure
 from dlq.masking import Masker
 from dlq.models import DeadLetter
 from dlq.queries import get_letter
@@ -98,6 +98,11 @@ def test_bytes_that_no_jsonb_can_hold_are_kept_as_they_came(payload: bytes) -> N
     assert isinstance(shown.payload_text, str)
 
 
+def test_an_id_that_looks_like_a_huge_number_is_no_number() -> None:
+    payload = {"id": "d1029e12-9e1234567", "note": 'a \\" 1e99999 "quoted"', "rate": 1e-7}
+    assert read(record_failure(consumer="c", event_id="e", payload=payload)).body.payload == payload
+
+
 def test_a_value_that_no_jsonb_can_hold_is_kept_as_text() -> None:
     circle: list[Any] = []
     circle.append(circle)
@@ -135,3 +140,25 @@ def test_even_what_cannot_be_written_is_recorded() -> None:
         headers={"h": Unwritable()},
     )
     assert "Unwritable" in read(letter_id).error_message
+
+
+@pytest.mark.parametrize(
+    ("text", "is_exact"),
+    [
+        ('{"a": [1, 2.5, -1e5], "b": "0.10000000000000000555"}', True),
+        ("123456789012345678901234567890", True),
+        ("12.50", True),
+        ('{"a": 0.10000000000000000555}', False),
+        ("[-12345678901234567.5]", False),
+        ("1e400", False),
+        ("[1, -1.5E-310]", False),
+        ('{"a": NaN}', False),
+    ],
+)
+def test_json_text_is_held_once_unless_reading_it_would_change_a_number(text: str, is_exact: bool) -> None:
+    body = read(record_failure(consumer="c", event_id="e", payload=JsonText(text))).body
+    assert (body.payload_raw is None) == is_exact
+    if is_exact:
+        assert body.payload == json.loads(text)
+    else:
+        assert bytes(body.payload_raw).decode() == text

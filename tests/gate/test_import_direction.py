@@ -14,6 +14,7 @@ LAYERS = {
     5: ["apps", "management", "urls"],
     4: ["views"],
     3: [
+        "charts",
         "columns",
         "exports",
         "filters",

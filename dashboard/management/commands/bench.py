@@ -67,6 +67,7 @@ def run(name: str, arguments: list[str]) -> None:
                 "REDRIVE_ALLOWED_HOSTS": "127.0.0.1,testserver",
                 "REDRIVE_HTTPS": "0",
                 "REDRIVE_LOG_LEVEL": "WARNING",
+                "REDRIVE_CONFIG": os.devnull,
                 "DJANGO_SETTINGS_MODULE": "dashboard.settings",
             }
             manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]

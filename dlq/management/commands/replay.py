@@ -1,32 +1,31 @@
 from argparse import BooleanOptionalAction
+from collections.abc import Iterable
+from datetime import datetime
 from getpass import getuser
 from typing import Any
 from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from dashboard.models import Run
 from dlq.filters import LetterFilter
+from dlq.management.sentences import describe_events, describe_letters
 from dlq.models import FailureGroup
-from dlq.operations import select_failed, start_replay
+from dlq.operations import find_replay, select_failed, start_replay, start_reprocess
 from dlq.operations.errors import OperationError
-from dlq.queries.replay import ReplayPreview, preview_replay
+from dlq.queries.replay import preview_replay
+from dlq.queries.reprocess import preview_reprocess
 from dlq.replay.options import LANES, ReplayOptions
+from dlq.reprocess.choice import EventChoice
 from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
-
-LEFT_OUT = {
-    "no_target": "have a consumer without a target",
-    "erased": "were erased",
-    "poison": "are poison (take them with --force and a --reason)",
-    "not_offered": "are not offered for replay (take them with --force and a --reason)",
-    "behind": "stand behind one that is left out",
-    "recent": "were taken by their target a moment ago, which would drop them",
-}
+from projections.api import PickError
 
 
 class Command(BaseCommand):
-    help = "Replay letters: says what would be touched, asks, and starts a run."
+    help = "Replay letters, or events of the store: says what would be touched, asks, and starts a run."
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
@@ -36,6 +35,15 @@ class Command(BaseCommand):
         which.add_argument(
             "--filter", action="append", metavar="NAME=VALUE", help="as on the letters page; may be repeated"
         )
+        which.add_argument(
+            "--events", metavar="PROJECTION", help="events of the store that it has handled before"
+        )
+        parser.add_argument("--stream", default="", help="with --events: only of this stream (aggregate)")
+        parser.add_argument(
+            "--type", action="append", help="with --events: only of this type; may be repeated"
+        )
+        parser.add_argument("--since", help="with --events: recorded from this time on, as 2026-11-01T12:00")
+        parser.add_argument("--until", help="with --events: recorded until this time")
         parser.add_argument(
             "--canary", action=BooleanOptionalAction, default=True, help="1, 10, 100, the rest"
         )
@@ -58,47 +66,43 @@ class Command(BaseCommand):
             force=given["force"],
             lanes=given["lanes"],
         )
+        common = {
+            "options": options,
+            "actor": f"{getuser()} (command line)",
+            "request_key": uuid4(),
+            "reason": given["reason"],
+            "acknowledged": given["acknowledge"],
+        }
         try:
-            selection = read_selection(given)
-            found = preview_replay(selection, force=options.force, with_earlier=given["with_earlier"])
-            self.describe(found)
-            if not found.count or not (given["yes"] or self.is_confirmed(found)):
-                self.stdout.write("Nothing was started.")
-                return
-            run = start_replay(
-                selection,
-                confirmed=found.count,
-                options=options,
-                actor=f"{getuser()} (command line)",
-                request_key=uuid4(),
-                reason=given["reason"],
-                with_earlier=given["with_earlier"],
-                acknowledged=given["acknowledge"],
-            )
-        except (OperationError, SelectionError) as error:
+            run = self.replay_events(given, common) if given["events"] else self.replay_letters(given, common)
+        except (OperationError, SelectionError, PickError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"Run {run.pk}: {run.title}. Workers do it; see its page.")
+        if run is None:
+            self.stdout.write("Nothing was started.")
+        else:
+            self.stdout.write(f"Run {run.pk}: {run.title}. Workers do it; see its page.")
 
-    def describe(self, found: ReplayPreview) -> None:
-        self.stdout.write(f"{found.title}: {found.sequence_count:,} sequences, in order.")
-        if found.follower_count:
-            self.stdout.write(f"{found.follower_count:,} of them are followers that come along.")
-        for reason, number in found.left_out.items():
-            self.stdout.write(f"Left out: {number:,} that {LEFT_OUT[reason]}.")
-        if found.in_run_count:
-            runs = ", ".join(map(str, found.run_ids))
-            self.stdout.write(f"Left out: {found.in_run_count:,} that are in run {runs}.")
-        if found.earlier_count:
-            self.stdout.write(
-                f"{found.earlier_count:,} open letters stand before them; take them --with-earlier."
-            )
-        if found.later_count:
-            self.stdout.write(f"{found.later_count:,} later events were handled already; --acknowledge it.")
-        for health in found.health:
-            self.stdout.write(health.sentence)
+    def replay_letters(self, given: dict[str, Any], common: dict[str, Any]) -> Run | None:
+        """None: there is nothing to do, or it was not confirmed."""
+        selection, extent = read_selection(given), {"with_earlier": given["with_earlier"]}
+        found = preview_replay(selection, force=given["force"], **extent)
+        if not self.is_confirmed(describe_letters(found), found.count, given):
+            return None
+        return start_replay(selection, confirmed=found.count, **extent, **common)
 
-    def is_confirmed(self, found: ReplayPreview) -> bool:
-        return input(f"Effects cannot be undone. Type {found.count} to start: ").strip() == str(found.count)
+    def replay_events(self, given: dict[str, Any], common: dict[str, Any]) -> Run | None:
+        choice = read_choice(given)
+        found = preview_reprocess(choice)
+        if not self.is_confirmed(describe_events(found), found.count, given):
+            return None
+        return start_reprocess(choice, watermark=found.watermark, confirmed=found.count, **common)
+
+    def is_confirmed(self, sentences: Iterable[str], count: int, given: dict[str, Any]) -> bool:
+        for sentence in sentences:
+            self.stdout.write(sentence)
+        if not count or given["yes"]:
+            return bool(count)
+        return input(f"Effects cannot be undone. Type {count} to start: ").strip() == str(count)
 
 
 def read_selection(given: dict[str, Any]) -> Selection:
@@ -110,7 +114,7 @@ def read_selection(given: dict[str, Any]) -> Selection:
             raise CommandError(f"There is no failure group {given['group']}.")
         return select_group(group)
     if given["failed_in_run"]:
-        run = Run.objects.filter(pk=given["failed_in_run"], kind="replay").first()
+        run = find_replay(given["failed_in_run"])
         if run is None:
             raise CommandError(f"There is no replay {given['failed_in_run']}.")
         return select_failed(run)
@@ -121,3 +125,25 @@ def read_selection(given: dict[str, Any]) -> Selection:
     if unknown or not form.is_valid():
         raise CommandError(f"The filter is wrong: {', '.join(unknown)} {form.errors.as_text()}")
     return select_matching(form)
+
+
+def read_choice(given: dict[str, Any]) -> EventChoice:
+    return EventChoice(
+        given["events"],
+        types=tuple(given["type"] or ()),
+        stream=given["stream"],
+        since=read_time("since", given["since"]),
+        until=read_time("until", given["until"]),
+    )
+
+
+def read_time(name: str, text: str | None) -> datetime | None:
+    if not text:
+        return None
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        at = None
+    if at is None:
+        raise CommandError(f"--{name} is {text!r}; write it like 2026-11-01T12:00, with or without a zone.")
+    return timezone.make_aware(at) if timezone.is_naive(at) else at

@@ -33,7 +33,7 @@ TIMEOUT = 0.4
 def server(settings: Any) -> Iterator[Received]:
     with running_server() as other, running_server(elsewhere=other.url) as received:
         settings.TARGETS = {"orders-api": http(received.url)}
-        settings.CONSUMER_TARGETS = {"billing": "orders-api"}
+        settings.CONSUMERS = {"kafka/billing": {"target": "orders-api"}}
         yield received
         assert not other.events
 
@@ -100,7 +100,7 @@ def test_an_open_breaker_stops_the_lane_without_a_request_or_an_attempt(
     server: Received, make_letters: Make, start: Start, settings: Any
 ) -> None:
     settings.TARGETS = {"broken-api": http(server.url)}
-    settings.CONSUMER_TARGETS = {"billing": "broken-api"}
+    settings.CONSUMERS = {"kafka/billing": {"target": "broken-api"}}
     letters(make_letters, *[500] * 8)
     run = run_all(start(options=ReplayOptions(canary=False, stop_after=None, lanes=1)), rounds=2)
     assert totals(run) == {"new_error": 5}
@@ -150,11 +150,15 @@ def test_there_is_no_dry_run_outside_and_a_consumer_without_target_is_left_out(
     [
         ({"kind": "pigeon"}, "of kind 'pigeon'"),
         ({"kind": "http"}, "url"),
+        (
+            {"kind": "http", "url": "http://x", "tiemout": 1},
+            "'tiemout', which means nothing; it may have breaker",
+        ),
         ({"kind": "http", "url": "http://x", "timeout_seconds": 60}, "half of a lane's lease"),
     ],
 )
 def test_a_target_that_cannot_work_is_refused(settings: Any, target: dict[str, Any], sentence: str) -> None:
-    settings.TARGETS, settings.CONSUMER_TARGETS = {"t": target}, {"billing": "t"}
+    settings.TARGETS, settings.CONSUMERS = {"t": target}, {"kafka/billing": {"target": "t"}}
     with pytest.raises(ImproperlyConfigured, match=sentence):
         find_target("kafka", "billing")
 
@@ -172,7 +176,7 @@ def test_a_celery_target_stays_sent_and_never_claims_success(
             "timeout_seconds": 1,
         }
     }
-    settings.CONSUMER_TARGETS = {"billing": "theirs"}
+    settings.CONSUMERS = {"kafka/billing": {"target": "theirs"}}
     for number in (1, 2):
         make_letters(
             1,
@@ -196,11 +200,8 @@ def test_a_worker_that_stalls_past_its_lease_sends_nothing_more(
     """One is stopped in the middle, another takes over; the first wakes up and must keep silent."""
     with running_server(delay=0.05) as server:
         settings.TARGETS = {"orders-api": http(server.url)}
-        settings.CONSUMER_TARGETS = {"billing": "orders-api"}
-        environment = {
-            "REDRIVE_TARGETS": json.dumps(settings.TARGETS),
-            "REDRIVE_CONSUMER_TARGETS": json.dumps(settings.CONSUMER_TARGETS),
-        }
+        settings.CONSUMERS = {"kafka/billing": {"target": "orders-api"}}
+        environment = {"REDRIVE_CONFIG": write_config(tmp_path, server.url), "ORDERS_TOKEN": "s3cret"}
         letters(make_letters, *[200] * 60)
         run = start(options=ReplayOptions(canary=False, lanes=1))
         with running_worker(tmp_path / "first.log", **environment) as first:
@@ -218,6 +219,21 @@ def test_a_worker_that_stalls_past_its_lease_sends_nothing_more(
         assert len(set(server.ids)) == 60
         assert len({key for _, key in server.events}) == 60
         assert totals(run) == {"succeeded": 60}
+
+
+def write_config(directory: Path, url: str) -> str:
+    path = directory / "redrive.toml"
+    path.write_text(f"""
+[targets.orders-api]
+kind = "http"
+url = "{url}"
+timeout_seconds = {TIMEOUT}
+secret = "env:ORDERS_TOKEN"
+
+[consumers."kafka/billing"]
+target = "orders-api"
+""")
+    return str(path)
 
 
 def tended(run: Run) -> Run:

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from breakers.api import Policy, get_breaker
+from breakers.tasks import tend
+from dashboard.memo import forget_all
 from dashboard.models import AuditEntry, Run
 from dlq.models import DeadLetter, FailureGroup, ReplaySwitch
-from projections.models import Projection
+from tests.breakers.test_away import Line
 from tests.dlq.replay.conftest import run_all, totals
 
 
@@ -130,35 +134,80 @@ def test_the_page_of_a_run_names_what_fails_and_offers_it_again(
     assert totals(run_all(Run.objects.latest("pk"))) == {"succeeded": 6}
 
 
-def test_the_switch_is_on_every_page_while_it_is_on(operator: Client) -> None:
+def test_the_switch_is_on_every_page_while_it_is_on(operator: Client, viewer: Client, admin: Client) -> None:
     operator.post(reverse("dlq:stop_replays"), {"reason": "payments are down"})
     assert ReplaySwitch.objects.get().stopped_by == "some-operator"
-    assert "All replays are stopped" in operator.get(reverse("overview")).content.decode()
+    link = f'<a href="{reverse("dlq:confirm_allow_replays")}" data-dialog>Allow them again…</a>'
+    for name in ("overview", "dlq:groups", "projections:projections", "runs:runs", "audit"):
+        html = admin.get(reverse(name)).content.decode()
+        assert "All replays are stopped by some-operator since" in html
+        assert "payments are down." in html
+        assert link in html
+    # A live region is told too, and who may not end it gets no link.
+    html = viewer.get(reverse("runs:runs"), headers={"HX-Request": "true"}).content.decode()
+    assert ('id="banners"' in html, "All replays are stopped by" in html, link in html) == (True, True, False)
     operator.post(reverse("dlq:allow_replays"))
+    forget_all()
+    assert "replays are stopped" not in admin.get(reverse("audit")).content.decode()
     assert not ReplaySwitch.objects.exists()
     actions = AuditEntry.objects.filter(action__startswith="replay.").values_list("action", flat=True)
     assert set(actions) == {"replay.stop_all", "replay.allow_all"}
 
 
-@pytest.mark.parametrize(("followers", "status"), [("replay", "resolved"), ("wait", "parked")])
-def test_discarding_a_head_lets_its_followers_drain_or_stay_as_chosen(
-    operator: Client,
-    fail: Callable[..., None],
-    pay: Callable[..., int],
-    work: Callable[..., Projection],
-    applied: Callable[[str], list[int]],
-    followers: str,
-    status: str,
+def test_later_events_are_acknowledged_on_the_page(
+    operator: Client, fail: Callable[..., None], mend: Callable[..., None]
 ) -> None:
     fail("a")
-    head = DeadLetter.objects.get(status="failed")
-    html = operator.get(f"{reverse('dlq:confirm_discard')}?id={head.pk}").content.decode()
-    form = read_form(html) | {"followers": followers, "reason": "given up"}
-    assert operator.post(reverse("dlq:discard"), form).status_code == 302
-    # An event that comes before the followers have drained is parked behind them, and drains with them.
-    pay("a", 4)
-    work("letters")
-    for run in Run.objects.all():
-        run_all(run)
-    assert set(DeadLetter.objects.exclude(pk=head.pk).values_list("status", flat=True)) == {status}
-    assert applied("letters") == ([2, 3, 4] if followers == "replay" else [])
+    mend()
+    DeadLetter.objects.filter(sequence_no__gt=1).update(status="resolved")
+    html, form = confirm(operator, "scope=matching")
+    assert "2 later events of these sequences were handled already" in html
+    assert 'name="acknowledged" required' in html
+    assert operator.post(reverse("dlq:replay"), form).status_code == 409
+    assert operator.post(reverse("dlq:replay"), form | {"acknowledged": "on"}).status_code == 302
+
+
+def test_a_live_run_is_shown_in_place_where_its_letters_are(
+    operator: Client, viewer: Client, fail: Callable[..., None], mend: Callable[..., None]
+) -> None:
+    fail("a", "b")
+    fail("c", how="KeyError")
+    mend()
+    group = FailureGroup.objects.get(error_type="ValueError")
+    _, form = confirm(operator, f"scope=group&group={group.pk}")
+    operator.post(reverse("dlq:replay"), form)
+    run = Run.objects.get()
+    sentence = "Replay 6 letters of letters: nothing yet · 6 still to do"
+    for url in (reverse("dlq:group", args=[group.pk]), reverse("dlq:letters")):
+        html = operator.get(url).content.decode()
+        assert sentence in html
+        assert f'action="{reverse("runs:pause", args=[run.pk])}"' in html
+        assert reverse("runs:confirm_cancel", args=[run.pk]) in html
+        assert reverse("runs:pause", args=[run.pk]) not in viewer.get(url).content.decode()
+    # Two of the three open letters are in it.
+    assert html.count(f">in run {run.pk}</a>") == 2
+    other = FailureGroup.objects.get(error_type="KeyError")
+    assert sentence not in operator.get(reverse("dlq:group", args=[other.pk])).content.decode()
+    run_all(run)
+    assert sentence not in operator.get(reverse("dlq:group", args=[group.pk])).content.decode()
+
+
+def test_breakers_in_the_way_are_counted_or_said_to_be_unknown(
+    operator: Client, fail: Callable[..., None], settings: Any
+) -> None:
+    fail("a")
+    html, _ = confirm(operator, "scope=matching")
+    assert "<b>0</b> breakers in the way" in html
+    breaker = get_breaker("prices", Policy(failure_threshold=1), used_by="letters")
+    with pytest.raises(ValueError, match="no"), breaker.call():
+        raise ValueError("no")
+    tend()
+    html, _ = confirm(operator, "scope=matching")
+    assert "<b>1</b> breaker in the way" in html
+    assert "The breaker prices is open; the next probe is in" in html
+    line = Line(settings)
+    line.cut()
+    html, _ = confirm(operator, "scope=matching")
+    line.mend()
+    assert "</b> breakers in the way" not in html
+    assert "Redis does not answer, so nobody knows" in html

@@ -10,6 +10,7 @@ from dashboard.models import AuditEntry, Run
 from dlq.models import Attempt, DeadLetter, LetterBody, LetterRunItem
 from dlq.operations import ConfirmAgain, ReplayRefused
 from dlq.queries.replay import preview_replay
+from dlq.queries.replay_run import describe_run
 from dlq.replay.options import ReplayOptions
 from dlq.selection import Selection, select_ids
 from projections.accounting import check
@@ -113,11 +114,14 @@ def test_what_arrives_after_the_preview_is_not_touched_but_what_is_parked_behind
     confirmed = preview_replay(selection).count
     fail("b")
     run = start(selection, confirmed=confirmed)
+    assert describe_run(run)["joined"] == 0
     pay("a", 9)
     work("letters")
     mend()
     run_all(run)
-    assert totals(run) == {"succeeded": 4}
+    # One more than was confirmed, and its page says so.
+    assert (totals(run), run.options["confirmed"]) == ({"succeeded": 4}, 3)
+    assert describe_run(run)["joined"] == 1
     assert applied("letters") == [1, 2, 3, 7]
     assert {status for (key, _), status in statuses().items() if key == "b"} == {"failed", "parked"}
 
@@ -181,6 +185,20 @@ def test_later_events_that_were_handled_already_must_be_acknowledged(
     with pytest.raises(ReplayRefused, match="out of order"):
         start()
     assert totals(run_all(start(acknowledged=True))) == {"succeeded": 1}
+
+
+def test_every_sequence_is_looked_at_for_later_events_and_other_types_are_none(
+    fail: Callable[..., None],
+    pay: Callable[..., int],
+    work: Callable[..., Projection],
+    everything: Everything,
+) -> None:
+    fail(*(f"s{n}" for n in range(30)), events=2)
+    pay("s7", 1, event_type="Unknown")
+    work("letters")
+    assert preview_replay(everything()).later_count == 0
+    DeadLetter.objects.filter(sequence_key="s29", sequence_no=2).update(status="resolved")
+    assert preview_replay(everything()).later_count == 1
 
 
 def test_a_replay_during_a_rebuild_is_refused_and_one_that_has_begun_waits(

@@ -1,21 +1,17 @@
 """Everything the overview shows of the sections; their own queries have the figures."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from breakers import queries as breakers
 from breakers.rows import Row as BreakerRow
 from breakers.rows import make_rows
-from dashboard.memo import Memo
-from dlq.queries import overview as letters
-from projections import queries as projections
+from dlq.queries.overview import History, OpenFigures, Recent, Slots, count_recent, cut, get_history, get_open
 from projections.lag import RATE_WINDOW
+from projections.queries import Row as ProjectionRow
+from projections.queries import list_rows
 
 SHOWN_BREAKERS = 5
-# Many people may have this page open; what was true two seconds ago will do for all of them.
-REMEMBERED_SECONDS = 2
 
 
 @dataclass(frozen=True)
@@ -43,28 +39,28 @@ class Breakers:
 
 @dataclass(frozen=True)
 class Figures:
-    letters: letters.OpenFigures
-    recent: letters.Recent
-    slots: letters.Slots
-    history: letters.History
-    projections: list[projections.Row]
+    letters: OpenFigures
+    recent: Recent
+    slots: Slots
+    history: History
+    projections: list[ProjectionRow]
     breakers: Breakers
 
     @property
-    def behind(self) -> list[projections.Row]:
+    def behind(self) -> list[ProjectionRow]:
         """The projections that have events before them, the longest delay first."""
         rows = [row for row in self.projections if row.measures.lag.events]
         return sorted(rows, key=lambda row: -row.measures.lag.delay_seconds)
 
 
 def gather(wanted: Range) -> Figures:
-    slots = letters.cut(wanted.span, wanted.step)
+    slots = cut(wanted.span, wanted.step)
     return Figures(
-        letters=letters.get_open(),
-        recent=letters.count_recent(),
+        letters=get_open(),
+        recent=count_recent(),
         slots=slots,
-        history=letters.get_history(slots),
-        projections=projections.list_rows(since=RATE_WINDOW),
+        history=get_history(slots),
+        projections=list_rows(since=RATE_WINDOW),
         breakers=get_breakers(),
     )
 
@@ -73,8 +69,3 @@ def get_breakers() -> Breakers:
     found = breakers.list_open("", SHOWN_BREAKERS)
     shown = breakers.get_breakers(found.refs[:SHOWN_BREAKERS])
     return Breakers(found, make_rows(shown, is_known=not found.error))
-
-
-recent_figures: dict[str, Callable[[], Figures]] = {
-    name: Memo(partial(gather, wanted), REMEMBERED_SECONDS) for name, wanted in RANGES.items()
-}

@@ -1,0 +1,42 @@
+"""Other people's systems, each in a private environment that is made on first use and kept."""
+
+import fcntl
+import subprocess
+import venv
+from pathlib import Path
+
+from django.conf import settings
+
+EVENTSOURCE = "eventsource-py==0.8.1"
+# What it needs beside itself to speak to Postgres; greenlet is missing from its own list.
+COMPANIONS = {EVENTSOURCE: ["sqlalchemy", "asyncpg", "greenlet"]}
+
+
+class PeerMissingError(Exception):
+    """The package could not be installed; the sentence says what was wanted and what pip said."""
+
+
+def get_python(package: str) -> Path:
+    """The interpreter of the environment that holds this package; one process at a time makes it."""
+    home = settings.DATA_DIR / "peers" / package
+    home.mkdir(parents=True, exist_ok=True)
+    with (home.parent / f"{package}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (home / "complete").exists():
+            install(package, home)
+    return home / "bin" / "python"
+
+
+def install(package: str, home: Path) -> None:
+    venv.create(home, with_pip=True, clear=True)
+    pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*pip, package, *COMPANIONS[package]], capture_output=True, text=True, check=False, timeout=300
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["nothing"]
+        raise PeerMissingError(
+            f"{package} could not be installed, and this needs the real one: is the package index reachable? "
+            f"pip said: {said[-1]}"
+        )
+    (home / "complete").touch()

@@ -1,0 +1,78 @@
+"""What a sync asks of the letters: how they stand, and to follow what their source says."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection
+
+from dlq.models import DeadLetter
+from dlq.models.words import CLOSED, Status
+from dlq.verbs import OPEN, REOPEN_GROUPS
+
+# Letters that their source has done with close here too; locked by id, as by all.
+CLOSE = """
+UPDATE dlq_deadletter l SET
+    status = f.status, resolution = 'at_source', closed_by = f.closed_by, closed_at = now(), close_reason = f.reason
+FROM (
+    SELECT l.id, f.status, f.closed_by, f.reason
+    FROM dlq_deadletter l
+    JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) AS f(id, status, closed_by, reason) USING (id)
+    WHERE l.status IN ('failed', 'parked')
+    ORDER BY l.id FOR UPDATE OF l
+) AS f
+WHERE l.id = f.id
+"""
+
+
+class Standing(NamedTuple):
+    """How a letter stands."""
+
+    letter_id: int
+    status: str
+    closed_by: str
+    closed_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN
+
+
+class Closing(NamedTuple):
+    """A letter that its source has done with."""
+
+    letter_id: int
+    is_discarded: bool
+    closed_by: str
+    reason: str
+
+
+def find_letters(ids: Iterable[int]) -> dict[int, Standing]:
+    """How the letters stand; one that was purged is not in it."""
+    letters = DeadLetter.objects.with_ids(list(ids)).values_list("pk", "status", "closed_by", "closed_at")
+    return {row[0]: Standing(*row) for row in letters}
+
+
+def close_at_source(closings: list[Closing]) -> int:
+    """Close letters as resolved at their source; those that are closed already stay as they are."""
+    columns = (
+        [closing.letter_id for closing in closings],
+        [Status.DISCARDED.value if closing.is_discarded else Status.RESOLVED.value for closing in closings],
+        [closing.closed_by for closing in closings],
+        [closing.reason for closing in closings],
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(CLOSE, columns)
+        return int(cursor.rowcount)
+
+
+def reopen_letters(ids: Iterable[int]) -> None:
+    """Open letters again whose rows are open at their source; those that are open stay as they are."""
+    closed = DeadLetter.objects.with_ids(list(ids)).filter(status__in=CLOSED)
+    these = list(closed.select_for_update().order_by("pk").values_list("pk", flat=True))
+    if these:
+        DeadLetter.objects.with_ids(these).update(
+            status=Status.FAILED, resolution="", closed_by="", closed_at=None, close_reason=""
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(REOPEN_GROUPS, {"ids": these})

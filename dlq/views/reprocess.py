@@ -1,0 +1,106 @@
+"""Replay from the event store: choose events, see what would be handled once more, and start exactly that."""
+
+from datetime import datetime
+from shlex import quote
+from uuid import uuid4
+
+from django.conf import settings
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.access import needs
+from dashboard.pages import HtmxHttpRequest, render_page
+from dlq.forms import EventsForm, ReplayForm
+from dlq.operations import start_reprocess
+from dlq.operations.errors import OperationError
+from dlq.queries.reprocess import preview_reprocess
+from dlq.reprocess.choice import EventChoice
+from dlq.views.selecting import is_typed, read_key, read_number
+from projections.api import PickError
+
+
+@require_safe
+@needs("event.reprocess")
+def choose_events(request: HtmxHttpRequest) -> HttpResponse:
+    return show(request, request.GET)
+
+
+@require_POST
+@needs("event.reprocess")
+def start(request: HtmxHttpRequest) -> HttpResponse:
+    params = request.POST
+    confirmed, watermark = read_number(params, "count"), read_number(params, "watermark")
+    events, form = EventsForm(params), ReplayForm(params)
+    if not events.is_valid():
+        return show(request, params, status=422)
+    if not form.is_valid():
+        wrong = " ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
+        return show(request, params, problem=wrong, status=422)
+    if not is_typed(params, confirmed):
+        problem = f"To reprocess {confirmed:,} events, type that number."
+        return show(request, params, problem=problem, status=422)
+    try:
+        run = start_reprocess(
+            events.choice,
+            watermark=watermark,
+            confirmed=confirmed,
+            options=form.options(force=False),
+            actor=request.user,
+            request_key=read_key(params),
+            reason=form.cleaned_data["reason"],
+            acknowledged="acknowledged" in params,
+        )
+    except OperationError as error:
+        return show(request, params, problem=str(error), status=409)
+    return redirect("runs:run", run_id=run.pk)
+
+
+def show(
+    request: HtmxHttpRequest, params: QueryDict, *, problem: str = "", status: int = 200
+) -> HttpResponse:
+    """The choice, and once it makes sense what it means; after a problem, with the numbers as they are now."""
+    events = EventsForm(params if params else None)
+    preview = None
+    if events.is_bound and events.is_valid():
+        try:
+            preview = preview_reprocess(events.choice)
+        except PickError as error:
+            problem, status = problem or str(error), max(status, 422)
+    elif events.is_bound:
+        status = max(status, 400)
+    context = {
+        "events": events,
+        "preview": preview,
+        "chosen": list_chosen(events.choice) if preview else [],
+        "command": write_command(events.choice) if preview else "",
+        "form": ReplayForm(params if request.method == "POST" else None),
+        "request_key": uuid4(),
+        "type_above": settings.TYPE_NUMBER_ABOVE,
+        "problem": problem,
+    }
+    title = preview.title if preview else "Reprocess events"
+    return render_page(request, "dlq/events.html", context, title=title, status=status)
+
+
+def list_chosen(choice: EventChoice) -> list[tuple[str, str]]:
+    """The choice as the confirmation posts it back."""
+    times = [(name, at.isoformat()) for name, at in (("since", choice.since), ("until", choice.until)) if at]
+    types = [("type", name) for name in choice.types]
+    return [("consumer", choice.consumer), ("stream", choice.stream), *types, *times]
+
+
+def write_command(choice: EventChoice) -> str:
+    """The same on the command line."""
+    parts = ["manage.py replay", f"--events {quote(choice.consumer)}"]
+    parts += [f"--stream {quote(choice.stream)}"] if choice.stream else []
+    parts += [f"--type {quote(name)}" for name in choice.types]
+    parts += [
+        f"--{name} {write_time(at)}" for name, at in (("since", choice.since), ("until", choice.until)) if at
+    ]
+    return " ".join([*parts, "--canary --acknowledge"])
+
+
+def write_time(at: datetime) -> str:
+    return timezone.localtime(at).isoformat()

@@ -1,0 +1,145 @@
+"""Keeping what a source's checkpoints say; pages read it here and never ask the source."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from projections.foreign.judge import judge
+from projections.foreign.watch import follow
+from projections.models import ForeignProjection, ForeignSample
+from sources.api import Checkpoints, ForeignCheckpoint, SourceError, Unaccounted
+
+State = ForeignProjection.State
+
+# Looking for lost events costs more than the rest together, and they do not run away.
+LOOK_FOR_LOSSES_EVERY = timedelta(seconds=60)
+# A checkpoint that nobody has seen for so long is of a projection that is no more.
+FORGET_AFTER = timedelta(days=7)
+COLUMNS = [
+    *(
+        "read_at",
+        "has_checkpoint",
+        "checkpoint",
+        "position",
+        "stamp",
+        "head",
+        "last_event_id",
+        "last_event_type",
+    ),
+    *("written_at", "moved_at", "lag", "lag_bound", "lag_note", "oldest_at"),
+    *("state", "state_since", "evidence", "worker_seen_at", "unaccounted"),
+]
+
+
+@dataclass(frozen=True)
+class Look:
+    """A checkpoint as it was found, and lost events if it was time to look for them."""
+
+    found: ForeignCheckpoint
+    losses: dict[str, Any] | None
+
+
+def look_at_checkpoints(source: str, checkpoints: Checkpoints) -> list[Look]:
+    """Ask the source, outside of any transaction of ours; raises SourceError."""
+    now = timezone.now()
+    known = dict(ForeignProjection.objects.filter(source=source).values_list("name", "unaccounted"))
+    return [
+        Look(
+            found,
+            look_for_losses(checkpoints, found, now) if is_due(known.get(found.consumer), now) else None,
+        )
+        for found in checkpoints.list_checkpoints()
+    ]
+
+
+def keep_checkpoints(source: str, looks: list[Look]) -> None:
+    now = timezone.now()
+    found = {look.found.consumer: look for look in looks}
+    rows = {row.name: row for row in ForeignProjection.objects.filter(source=source)}
+    for name, look in found.items():
+        row = rows.setdefault(name, ForeignProjection(source=source, name=name))
+        update(row, look.found, now)
+        row.unaccounted = row.unaccounted if look.losses is None else look.losses
+    for name in rows.keys() - found.keys():
+        update_missing(rows[name], now)
+    ForeignProjection.objects.bulk_create(
+        rows.values(), update_conflicts=True, unique_fields=["source", "name"], update_fields=COLUMNS
+    )
+    for name, look in found.items():
+        watch_reset(rows[name], look.found)
+
+
+def update(row: ForeignProjection, found: ForeignCheckpoint, now: datetime) -> None:
+    if row.stamp and row.stamp != found.stamp:
+        row.moved_at = now
+    elif row.moved_at is None and found.idle_seconds is not None:
+        row.moved_at = now - timedelta(seconds=max(found.idle_seconds, 0.0))
+    if found.worker.is_running:
+        row.worker_seen_at = now
+    row.read_at, row.has_checkpoint = now, True
+    row.checkpoint, row.position, row.stamp, row.head = found.at, found.position, found.stamp, found.head
+    row.last_event_id, row.last_event_type = found.last_event_id, found.last_event_type
+    row.written_at, row.oldest_at = found.updated_at, found.waiting_since
+    row.lag, row.lag_bound, row.lag_note = found.lag, found.lag_bound, found.lag_note
+    verdict = judge(found, moved_at=row.moved_at, now=now)
+    set_state(row, verdict.state, verdict.evidence, now)
+
+
+def update_missing(row: ForeignProjection, now: datetime) -> None:
+    """Its checkpoint is gone: it was reset, from here or there, or the projection is no more."""
+    if row.has_checkpoint:
+        row.moved_at = now
+    row.read_at, row.has_checkpoint = now, False
+    row.stamp, row.lag, row.lag_bound, row.oldest_at = "", None, "", None
+    row.lag_note = "It has no checkpoint: all events are ahead of it."
+    row.unaccounted = {}
+    set_state(
+        row, State.UNKNOWN, "It has no checkpoint, and its worker writes one with its first event.", now
+    )
+
+
+def watch_reset(row: ForeignProjection, found: ForeignCheckpoint) -> None:
+    """By itself, and only the reset that was looked at: another may have begun meanwhile."""
+    known = follow(row.reset, found)
+    if known != row.reset:
+        same = ForeignProjection.objects.filter(source=row.source, name=row.name, reset__run=row.reset["run"])
+        same.update(reset=known)
+
+
+def set_state(row: ForeignProjection, state: State, evidence: str, now: datetime) -> None:
+    if row.state != state or row.pk is None:
+        row.state, row.state_since = state, now
+    row.evidence = evidence
+
+
+def is_due(losses: dict[str, Any] | None, now: datetime) -> bool:
+    looked_at = (losses or {}).get("looked_at")
+    return not looked_at or now - datetime.fromisoformat(looked_at) > LOOK_FOR_LOSSES_EVERY
+
+
+def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint, now: datetime) -> dict[str, Any]:
+    """One that takes too long must not keep the others from being read."""
+    try:
+        losses = checkpoints.find_unaccounted(found)
+    except SourceError as error:
+        losses = Unaccounted(None, f"Lost events could not be looked for. {error}")
+    return asdict(losses) | {"looked_at": now.isoformat()}
+
+
+def take_samples() -> None:
+    """Beat's measurement, from what was read last."""
+    now = timezone.now()
+    rows = ForeignProjection.objects.filter(lag__isnull=False, read_at__gt=now - timedelta(seconds=60))
+    ForeignSample.objects.bulk_create(
+        ForeignSample(projection=row, at=now, head=row.head, position=row.position, lag=row.lag or 0)
+        for row in rows
+    )
+
+
+def forget() -> None:
+    now = timezone.now()
+    ForeignSample.objects.filter(at__lt=now - timedelta(days=2)).delete()
+    ForeignProjection.objects.filter(has_checkpoint=False, moved_at__lt=now - FORGET_AFTER).delete()
+    ForeignProjection.objects.filter(read_at__lt=now - FORGET_AFTER).delete()

@@ -1,0 +1,32 @@
+from typing import Any
+
+import django_tables2 as tables
+
+from dashboard.columns import TemplateCell
+from projections.foreign.queries import ForeignRow
+
+CELLS = "projections/foreign"
+
+
+class ForeignTable(tables.Table):
+    name = TemplateCell(f"{CELLS}/_name_cell.html", verbose_name="Projection", empty_values=())
+    state = TemplateCell(f"{CELLS}/_state_cell.html", verbose_name="State", empty_values=())
+    lag = TemplateCell(
+        f"{CELLS}/_lag_cell.html",
+        verbose_name="Lag, events",
+        empty_values=(),
+        attrs={"th": {"class": "num"}, "td": {"class": "num"}},
+    )
+    delay = TemplateCell(f"{CELLS}/_delay_cell.html", verbose_name="Delay", empty_values=())
+    letters = TemplateCell(f"{CELLS}/_letters_cell.html", verbose_name="Letters", empty_values=())
+    trend = TemplateCell(f"{CELLS}/_spark_cell.html", verbose_name="Lag, last hour", empty_values=())
+
+    class Meta:
+        orderable = False
+        default = "–"
+        row_attrs = {"id": lambda record: f"foreign-{record.projection.pk}"}
+
+    def give(self, record: ForeignRow) -> dict[str, Any]:
+        return {"row": record}
+
+    context_name = context_state = context_lag = context_delay = context_letters = context_trend = give

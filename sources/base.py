@@ -1,0 +1,278 @@
+"""What every source must offer: capabilities, frozen rows, and the one error of this boundary."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class SourceError(Exception):
+    """A source did not do what was asked; `permanent` says that trying again cannot help until somebody acts."""
+
+    def __init__(self, message: str, *, permanent: bool) -> None:
+        super().__init__(message)
+        self.permanent = permanent
+
+
+class ResetRefusedError(SourceError):
+    """A checkpoint was left alone, because its worker would undo a reset or had moved it meanwhile."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, permanent=True)
+
+
+@dataclass(frozen=True)
+class Ability:
+    """Something that a source may offer; if it does not, a sentence says why."""
+
+    why_not: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.why_not
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What can be done with a source, as its schema and the role that reads it allow."""
+
+    reads_letters: Ability
+    writes_status: Ability
+    reads_checkpoints: Ability
+    resets_checkpoints: Ability
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found at a source: sentences for people, and what follows from them."""
+
+    capabilities: Capabilities
+    # What was recognised, such as "dead_letter_queue: 13 columns as in eventsource-py".
+    recognised: list[str] = field(default_factory=list)
+    # What the role may do, in a sentence each.
+    role: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ForeignState:
+    """What can change about a foreign row, and nothing else."""
+
+    key: str
+    # In the source's own words.
+    status: str
+    failed_at: datetime
+    attempts: int
+    # Who closed it, as the source says; it may be left over from an earlier time, so it counts only for a closed row.
+    closed_by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignLetter:
+    """A failed event as it stands at its source."""
+
+    key: str
+    status: str
+    failed_at: datetime
+    attempts: int
+    consumer: str
+    event_id: str
+    event_type: str = ""
+    payload: Any = None
+    # Empty: unknown; recording reads it from the stack trace.
+    error_type: str = ""
+    error_message: str = ""
+    stacktrace: str = ""
+    # None: the source keeps only the latest.
+    first_failed_at: datetime | None = None
+    sequence_key: str = ""
+    sequence_no: int | None = None
+    trace_id: str = ""
+    tenant: str = ""
+    app_version: str = ""
+
+    @property
+    def state(self) -> ForeignState:
+        return ForeignState(self.key, self.status, self.failed_at, self.attempts)
+
+
+class Bound(StrEnum):
+    """How a number of events is meant: it was counted, or only so many could be looked at."""
+
+    EXACT = ""
+    AT_MOST = "at_most"
+    AT_LEAST = "at_least"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Whether somebody works, None if that cannot be seen, and how we know."""
+
+    is_running: bool | None
+    sentence: str
+    # Whether not being seen means being stopped; a projector that works in batches comes and goes.
+    is_steady: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignCheckpoint:
+    """How far a consumer that others run has come; None always means that it cannot be known."""
+
+    consumer: str
+    # In the source's own words, such as an event id; `position` if it is a number.
+    at: str
+    # Another one after every write: what a reset compares before it touches anything.
+    stamp: str
+    worker: Evidence
+    position: int | None = None
+    head: int | None = None
+    last_event_id: str = ""
+    last_event_type: str = ""
+    updated_at: datetime | None = None
+    # Since it was written, by the source's own clock.
+    idle_seconds: float | None = None
+    # Events that it has not come to, and when the first of those was written.
+    lag: int | None = None
+    lag_bound: Bound = Bound.EXACT
+    # Why it is not known, or not known better.
+    lag_note: str = ""
+    waiting_since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class NamedEvent:
+    """An event, as much as a person needs to look for its effect."""
+
+    event_id: str
+    event_type: str
+    stream: str
+    position: str
+
+
+@dataclass(frozen=True)
+class Unaccounted:
+    """Events that a checkpoint went past without a trace; the number is None if that cannot be known."""
+
+    number: int | None
+    sentence: str
+    named: list[NamedEvent] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one part of a source, its letters or its checkpoints, offers."""
+
+    reads: Ability
+    writes: Ability
+    recognised: list[str] = field(default_factory=list)
+    role: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A status to be written if the row still is as it was seen; `status` is in the source's own words."""
+
+    seen: ForeignState
+    status: str
+    # Who closed it and when; empty and None: it is opened again.
+    by: str = ""
+    at: datetime | None = None
+
+
+class Letters(Protocol):
+    """The dead letters of a source, in the order of their keys. Each call is one bounded transaction."""
+
+    @property
+    def words(self) -> "Words": ...
+
+    @property
+    def keys_grow(self) -> bool:
+        """Whether a new row's key is greater than those that were there; if not, only a sweep finds it."""
+
+    def inspect(self) -> Found: ...
+
+    def count_writes(self) -> str | None:
+        """Changes whenever something was written, but maybe seconds later; None: the source does not say."""
+
+    def find_newest_key(self) -> str:
+        """Empty: there is no row."""
+
+    def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
+        """Open rows with greater keys, in full."""
+
+    def list_open_keys(self, *, after: str, limit: int) -> list[str]: ...
+
+    def find_states(self, keys: list[str]) -> dict[str, ForeignState]:
+        """Rows that are gone are not in it."""
+
+    def read(self, keys: list[str]) -> list[ForeignLetter]: ...
+
+    def split_open(self, parts: int) -> tuple[int, list[str]]:
+        """How many rows are open, and the keys that part them into as many parts of about the same size."""
+
+    def write_status(self, changes: list[Change]) -> set[str]:
+        """Compare-and-set; returns the keys of rows that were as seen and are changed."""
+
+
+class Checkpoints(Protocol):
+    """The checkpoints of a source. Each call is one bounded transaction."""
+
+    def inspect(self) -> Found: ...
+
+    def list_checkpoints(self) -> list[ForeignCheckpoint]: ...
+
+    def find_unaccounted(self, checkpoint: ForeignCheckpoint) -> Unaccounted: ...
+
+    def reset_checkpoint(self, consumer: str, *, stamp: str, has_seen_worker: bool) -> bool:
+        """Take it back to before the first event, or raise ResetRefusedError; nothing happens if there is none.
+
+        `has_seen_worker`: its worker was seen before, so that not seeing it means something. Returns whether it is
+        certain that nobody worked while this was done.
+        """
+
+
+@dataclass(frozen=True)
+class Words:
+    """The source's words for what becomes of a row; empty: it has none."""
+
+    open: tuple[str, ...]
+    resolved: str = ""
+    discarded: str = ""
+    # Asks the owner to try again.
+    retry: str = ""
+
+    def is_open(self, status: str) -> bool:
+        return status in self.open
+
+
+class Visit(Protocol):
+    """One connection's worth of questions to a source."""
+
+    @property
+    def letters(self) -> Letters | None:
+        """None: it has none that could be read."""
+
+    @property
+    def checkpoints(self) -> Checkpoints | None:
+        """None: it has none that could be read."""
+
+    def inspect(self) -> Inspection: ...
+
+
+class Source(Protocol):
+    """A foreign system; whoever visits it bears a SourceError."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def every_seconds(self) -> float:
+        """How often it is looked at."""
+
+    @property
+    def words(self) -> Words | None:
+        """None: it has no letters."""
+
+    def visit(self) -> AbstractContextManager[Visit]: ...

@@ -1,0 +1,174 @@
+"""Reading and writing a table of dead letters by its mapping; all that is compared is compared by the source itself."""
+
+from typing import Any
+
+from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
+
+from sources.base import Change, ForeignLetter, ForeignState, Found, Words
+from sources.connect import Connection, reading, writing
+from sources.sql import inspect
+from sources.sql.mapping import Mapping
+from sources.sql.rows import RowReader, make_state
+
+# What looks at all open rows at once may take so many times longer: it happens once, at the first import.
+PATIENCE = 12
+# The longest name that any of the presets can hold.
+MOST_BY = 255
+
+# n_tup_* are counted when a transaction ends, so they move after a late commit too.
+COUNT_WRITES = """
+SELECT concat_ws('/', n_tup_ins, n_tup_upd, n_tup_del) FROM pg_stat_all_tables
+WHERE relid = to_regclass(%(table)s) AND current_setting('track_counts')::bool
+"""
+STATES = SQL("SELECT {state} FROM {table} WHERE {key} = ANY(%(keys)s)")
+READ = SQL("SELECT {columns} FROM {table} WHERE {key} = ANY(%(keys)s)")
+# With the table's name before the key: without it, the text that is selected would be sorted by.
+NEWEST = SQL("SELECT {key}::text FROM {table} AS t ORDER BY t.{key} DESC LIMIT 1")
+OPEN_ROWS = SQL("SELECT {columns} FROM {table} AS t WHERE {range} ORDER BY t.{key} LIMIT %(limit)s")
+SPLIT = SQL("""
+SELECT count(*), (percentile_disc(%(shares)s::float[]) WITHIN GROUP (ORDER BY {key}))::text[]
+FROM {table} WHERE {open}
+""")
+# Compare-and-set: the array finds the rows by their index, the values say what each must look like.
+WRITE = SQL("""
+UPDATE {table} AS t SET {assignments}
+FROM unnest(%(keys)s::text[], %(seen)s::text[], %(failed)s::timestamptz[], %(by)s::text[], %(at)s::timestamptz[])
+    AS v(key, seen, failed_at, closed_by, closed_at)
+WHERE t.{key} = ANY(%(array)s) AND t.{key}::text = v.key AND t.{status}::text = v.seen AND t.{failed_at} = v.failed_at
+RETURNING v.key
+""")
+
+
+class SqlLetters:
+    def __init__(self, connection: Connection, mapping: Mapping, seconds: float) -> None:
+        self.connection = connection
+        self.mapping = mapping
+        self.seconds = seconds
+        self.table = mapping.identifier
+        self.key = Identifier(mapping.key)
+        self.reader = RowReader(mapping)
+
+    @property
+    def words(self) -> Words:
+        return self.mapping.words
+
+    @property
+    def keys_grow(self) -> bool:
+        return self.mapping.key_grows
+
+    def inspect(self) -> Found:
+        return inspect.inspect(self.connection, self.mapping, self.seconds)
+
+    def count_writes(self) -> str | None:
+        rows = self._fetch(SQL(COUNT_WRITES), table=self.table.as_string(self.connection))
+        return str(rows[0][0]) if rows else None
+
+    def find_newest_key(self) -> str:
+        rows = self._fetch(NEWEST)
+        return str(rows[0][0]) if rows else ""
+
+    def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
+        rows = self._fetch(
+            OPEN_ROWS,
+            columns=SQL(", ").join(self.reader.letter),
+            range=self._range(after, until),
+            params={"after": after, "until": until, "limit": limit},
+        )
+        return [self.reader.make_letter(row) for row in rows]
+
+    def list_open_keys(self, *, after: str, limit: int) -> list[str]:
+        params = {"after": after, "limit": limit}
+        rows = self._fetch(
+            OPEN_ROWS, columns=SQL("{}::text").format(self.key), range=self._range(after), params=params
+        )
+        return [row[0] for row in rows]
+
+    def find_states(self, keys: list[str]) -> dict[str, ForeignState]:
+        rows = self._fetch(
+            STATES,
+            state=SQL(", ").join(self.reader.state),
+            params={"keys": array(keys)},
+        )
+        return {row[0]: make_state(row) for row in rows}
+
+    def read(self, keys: list[str]) -> list[ForeignLetter]:
+        rows = self._fetch(READ, columns=SQL(", ").join(self.reader.letter), params={"keys": array(keys)})
+        return [self.reader.make_letter(row) for row in rows]
+
+    def split_open(self, parts: int) -> tuple[int, list[str]]:
+        shares = [n / parts for n in range(1, parts)]
+        [(number, keys)] = self._fetch(
+            SPLIT, open=self._open(), params={"shares": shares}, seconds=PATIENCE * self.seconds
+        )
+        return number, list(dict.fromkeys(keys or []))
+
+    def write_status(self, changes: list[Change]) -> set[str]:
+        """One statement for each word, all in one transaction."""
+        done: set[str] = set()
+        with writing(self.connection, seconds=self.seconds) as cursor:
+            for word in sorted({change.status for change in changes}):
+                these = [change for change in changes if change.status == word]
+                statement = WRITE.format(
+                    table=self.table,
+                    key=self.key,
+                    status=Identifier(self.mapping.status),
+                    failed_at=Identifier(self.mapping.failed_at),
+                    assignments=self._assignments(word),
+                )
+                cursor.execute(
+                    statement,
+                    {
+                        "array": array([change.seen.key for change in these]),
+                        "keys": [change.seen.key for change in these],
+                        "seen": [change.seen.status for change in these],
+                        "failed": [change.seen.failed_at for change in these],
+                        "by": [change.by[:MOST_BY] or None for change in these],
+                        "at": [change.at for change in these],
+                    },
+                )
+                done |= {row[0] for row in cursor.fetchall()}
+        return done
+
+    def _assignments(self, word: str) -> Composed:
+        """A row that is asked to be tried again keeps what it says of its last closing."""
+        sets = [SQL("{} = {}").format(Identifier(self.mapping.status), Literal(word))]
+        for column, value in ((self.mapping.closed_by, "closed_by"), (self.mapping.closed_at, "closed_at")):
+            if column and word != self.words.retry:
+                sets.append(SQL("{} = v.{}").format(Identifier(column), Identifier(value)))
+        return SQL(", ").join(sets)
+
+    def _open(self) -> Composable:
+        if not self.mapping.status:
+            return SQL("true")
+        # Literals and no parameters: the planner takes a partial index only if it can see the words.
+        words = SQL(", ").join(Literal(word) for word in self.words.open)
+        return SQL("{} IN ({})").format(Identifier(self.mapping.status), words)
+
+    def _range(self, after: str, until: str = "") -> Composable:
+        parts = [self._open()]
+        # A text that is not yet typed becomes whatever the key is.
+        if after:
+            parts.append(SQL("{} > %(after)s").format(self.key))
+        if until:
+            parts.append(SQL("{} <= %(until)s").format(self.key))
+        return SQL(" AND ").join(parts)
+
+    def _fetch(
+        self,
+        statement: SQL,
+        params: dict[str, Any] | None = None,
+        seconds: float | None = None,
+        **parts: Composable | str,
+    ) -> list[tuple[Any, ...]]:
+        text = {name: value for name, value in parts.items() if isinstance(value, str)}
+        composed: dict[str, Any] = {name: value for name, value in parts.items() if name not in text}
+        query = statement.format(table=self.table, key=self.key, **composed) if not text else statement
+        with reading(self.connection, seconds=seconds or self.seconds) as cursor:
+            cursor.execute(query, {**(params or {}), **text})
+            return cursor.fetchall()
+
+
+def array(values: list[str]) -> str:
+    """An array as text: untyped, so that it becomes an array of whatever it is compared with."""
+    quoted = (value.replace("\\", "\\\\").replace('"', '\\"') for value in values)
+    return "{" + ",".join(f'"{value}"' for value in quoted) + "}"

@@ -1,0 +1,124 @@
+"""From a foreign row to a letter: columns, values from inside the payload, the error's type from its trace."""
+
+import json
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from psycopg.sql import SQL, Composable, Identifier
+
+from dlq.api import JsonText
+from sources.base import ForeignLetter, ForeignState
+from sources.sql.mapping import VALUES, Mapping
+from sources.tracebacks import find_error_type
+
+UNKNOWN_CONSUMER = "unknown"
+
+
+class RowReader:
+    """Knows what to select for a mapping, and makes letters of what comes back."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        self.mapping = mapping
+        named = {name: getattr(mapping, name) for name in VALUES if getattr(mapping, name)}
+        self.columns = [name for name, value in named.items() if not value.startswith("$")]
+        self.paths = {name: split_path(value) for name, value in named.items() if value.startswith("$")}
+
+    @cached_property
+    def state(self) -> list[Composable]:
+        mapping = self.mapping
+        return [
+            as_text(mapping.key),
+            as_text(mapping.status) if mapping.status else SQL("''"),
+            Identifier(mapping.failed_at),
+            Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
+            as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
+        ]
+
+    @cached_property
+    def letter(self) -> list[Composable]:
+        """The state first. The payload comes as text, with its type: a document, or a message as text or bytes."""
+        mapping = self.mapping
+        return [
+            *self.state,
+            SQL("pg_typeof({})::text").format(Identifier(mapping.payload)),
+            as_text(mapping.payload),
+            Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL"),
+            *(as_text(getattr(mapping, name)) for name in self.columns),
+        ]
+
+    def make_letter(self, row: tuple[Any, ...]) -> ForeignLetter:
+        key, status, failed_at, attempts, _, payload_type, text, first_failed_at, *values = row
+        found = dict(zip(self.columns, values, strict=True))
+        if self.paths:
+            document = parse(text)
+            for name, steps in self.paths.items():
+                found[name] = find_text(document, steps)
+        get = found.get
+        message, trace = get("error_message") or "", get("stacktrace") or ""
+        return ForeignLetter(
+            key=key,
+            status=status or "",
+            failed_at=as_time(failed_at),
+            attempts=int(attempts or 1),
+            consumer=get("consumer") or self.mapping.consumer_name or UNKNOWN_CONSUMER,
+            event_id=get("event_id") or key,
+            event_type=get("event_type") or "",
+            payload=read_payload(payload_type, text),
+            error_type=get("error_type") or find_error_type(trace, message),
+            error_message=message,
+            stacktrace=trace,
+            first_failed_at=as_time(first_failed_at) if first_failed_at else None,
+            sequence_key=get("sequence") or "",
+            sequence_no=as_number(get("sequence_no") or ""),
+            trace_id=get("trace") or "",
+            tenant=get("tenant") or "",
+            app_version=get("version") or "",
+        )
+
+
+def make_state(row: tuple[Any, ...]) -> ForeignState:
+    key, status, failed_at, attempts, closed_by = row
+    return ForeignState(key, status or "", as_time(failed_at), int(attempts or 1), closed_by or "")
+
+
+def as_text(column: str) -> Composable:
+    return SQL("{}::text").format(Identifier(column))
+
+
+def read_payload(payload_type: str, text: str | None) -> JsonText | str | bytes | None:
+    if text is None:
+        return None
+    if payload_type in ("json", "jsonb"):
+        return JsonText(text)
+    return bytes.fromhex(text[2:]) if payload_type == "bytea" else text
+
+
+def parse(text: str | None) -> Any:
+    """The payload as a document; None if it is none."""
+    try:
+        return json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return None
+
+
+def split_path(path: str) -> tuple[str, ...]:
+    return tuple(path.removeprefix("$.").split("."))
+
+
+def find_text(document: Any, steps: tuple[str, ...]) -> str:
+    """The value at the end of the steps; empty if there is none."""
+    for step in steps:
+        document = document.get(step) if isinstance(document, dict) else None
+    return "" if document is None else document if isinstance(document, str) else json.dumps(document)
+
+
+def as_number(value: str) -> int | None:
+    return int(value) if value.isascii() and value.lstrip("-").isdigit() else None
+
+
+def as_time(value: datetime | None) -> datetime:
+    """A row without a time failed at the beginning of time: nothing is newer than what is known of it."""
+    if value is None:
+        return datetime(1970, 1, 1, tzinfo=UTC)
+    return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,0 +1,136 @@
+"""Rows that are open at their source become letters, or open theirs again; the caller has opened the transaction.
+
+1. Rows that are known are noted as they are now. From here on the trigger sees no difference, so nothing is owed.
+2. The failures are recorded: a new letter, or a newer try of a known one.
+3. Rows that are new are noted with their letters.
+4. Letters that are closed all the same open again: the source has the last word on its own row.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+
+from dlq.api import Failure, find_letters, record_failures, reopen_letters
+from sources.base import ForeignLetter, ForeignState, Words
+from sources.models import ForeignRow, MovedRow
+from sources.sql.rows import find_text, parse, split_path
+
+# Rows that are known take what was seen; is_open is what the words say.
+NOTE_SEEN = """
+UPDATE sources_foreignrow r SET status = f.status, failed_at = f.failed_at, attempts = f.attempts, is_open = f.is_open
+FROM json_to_recordset(%(rows)s::json) AS f(key text, status text, failed_at timestamptz, attempts int, is_open bool)
+WHERE r.source = %(source)s AND r.key = f.key
+"""
+ADD_ROWS = """
+INSERT INTO sources_foreignrow (source, key, letter_id, status, failed_at, attempts, is_open)
+SELECT %(source)s, key, letter_id, status, failed_at, attempts, true
+FROM json_to_recordset(%(rows)s::json)
+    AS f(key text, letter_id bigint, status text, failed_at timestamptz, attempts int)
+ON CONFLICT (source, key) DO UPDATE SET
+    letter_id = excluded.letter_id, status = excluded.status, failed_at = excluded.failed_at,
+    attempts = excluded.attempts, is_open = true
+"""
+
+
+def take_rows(source: str, words: Words, rows: list[ForeignLetter]) -> None:
+    """At most as many as one batch of recording takes: they are one transaction."""
+    if not rows:
+        return
+    before = find_rows(source, (row.key for row in rows))
+    note_undone(source, words, rows, before)
+    note_seen(source, words, [row.state for row in rows if row.key in before])
+    ids = record_failures(make_failure(source, row) for row in rows)
+    add_rows(
+        source,
+        [(row, letter_id) for row, letter_id in zip(rows, ids, strict=True) if row.key not in before],
+    )
+    reopen_letters(set(ids))
+
+
+def note_undone(source: str, words: Words, rows: list[ForeignLetter], before: dict[str, ForeignRow]) -> None:
+    """Somebody closed a letter here, and its row has moved before that could be written there."""
+    open_there = {key: row.letter_id for key, row in before.items() if row.is_open}
+    standings = find_letters(open_there.values()) if open_there else {}
+    for row in rows:
+        standing = standings.get(open_there.get(row.key, 0))
+        if standing and not standing.is_open:
+            wanted = words.discarded if standing.status == "discarded" else words.resolved
+            note_moved(source, row.key, standing.letter_id, standing.closed_by, wanted, row.status)
+
+
+def make_failure(source: str, row: ForeignLetter) -> Failure:
+    return Failure(
+        source=source,
+        source_key=row.key,
+        consumer=row.consumer,
+        event_id=row.event_id,
+        event_type=row.event_type,
+        payload=row.payload,
+        error_type=row.error_type,
+        error_message=row.error_message,
+        stacktrace=row.stacktrace,
+        attempts=row.attempts,
+        failed_at=row.failed_at,
+        first_failed_at=row.first_failed_at,
+        sequence_key=find_sequence(source, row),
+        sequence_no=row.sequence_no,
+        trace_id=row.trace_id,
+        tenant=row.tenant,
+        app_version=row.app_version,
+    )
+
+
+def find_sequence(source: str, row: ForeignLetter) -> str:
+    """What redrive.toml says of the consumer comes before what the kind of source knows."""
+    path = settings.CONSUMERS.get(f"{source}/{row.consumer}", {}).get("sequence")
+    return find_text(parse(row.payload), split_path(path)) if path else row.sequence_key
+
+
+def find_rows(source: str, keys: Iterable[str]) -> dict[str, ForeignRow]:
+    """Those that are known; the keys travel as one document, as hundreds of parameters take longer than the query."""
+    known = RawSQL(
+        "key IN (SELECT json_array_elements_text(%s::json))", [json.dumps(list(keys))], BooleanField()
+    )
+    return {row.key: row for row in ForeignRow.objects.filter(known, source=source)}
+
+
+def note_seen(source: str, words: Words, states: list[ForeignState]) -> None:
+    send(NOTE_SEEN, source, [describe(state) | {"is_open": words.is_open(state.status)} for state in states])
+
+
+def add_rows(source: str, new: list[tuple[ForeignLetter, int]]) -> None:
+    send(ADD_ROWS, source, [describe(row) | {"letter_id": letter_id} for row, letter_id in new])
+
+
+def describe(row: ForeignState | ForeignLetter) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "status": row.status,
+        "failed_at": row.failed_at.isoformat(),
+        "attempts": row.attempts,
+    }
+
+
+def note_moved(source: str, key: str, letter_id: int, actor: str, wanted: str, found: str) -> None:
+    MovedRow.objects.create(
+        source=source,
+        key=key,
+        letter_id=letter_id,
+        actor=actor,
+        wanted=wanted,
+        found=found,
+        at=timezone.now(),
+    )
+
+
+def send(statement: str, source: str, rows: list[dict[str, Any]]) -> None:
+    """Execute a statement on rows, which it gets as one JSON document."""
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, {"source": source, "rows": json.dumps(rows)})

@@ -1,0 +1,32 @@
+"""Rows that their source has done with: resolved, discarded or gone; the caller has opened the transaction."""
+
+from dlq.api import Closing, close_at_source
+from sources.base import ForeignState, Words
+from sources.models import ForeignRow
+from sources.sync.arriving import note_seen
+
+GONE = "The row is gone from {source}."
+CLOSED = "{source} says {status}."
+
+
+def close_rows(source: str, words: Words, states: list[ForeignState], gone: list[str]) -> None:
+    """Close the letters of these rows, unless another row of the same letter is open."""
+    closed = {state.key: state for state in states}
+    note_seen(source, words, states)
+    ForeignRow.objects.filter(source=source, key__in=gone).update(status="", is_open=False)
+    rows = ForeignRow.objects.filter(source=source, key__in=[*closed, *gone])
+    letters = {row.letter_id: row.key for row in rows}
+    open_still = ForeignRow.objects.filter(letter_id__in=list(letters), is_open=True)
+    for letter_id in open_still.values_list("letter_id", flat=True):
+        letters.pop(letter_id, None)
+    close_at_source(
+        [make_closing(source, words, letter_id, closed.get(key)) for letter_id, key in letters.items()]
+    )
+
+
+def make_closing(source: str, words: Words, letter_id: int, state: ForeignState | None) -> Closing:
+    if state is None:
+        return Closing(letter_id, False, source, GONE.format(source=source))
+    is_discarded = state.status == words.discarded and state.status != words.resolved
+    reason = CLOSED.format(source=source, status=state.status)
+    return Closing(letter_id, is_discarded, state.closed_by or source, reason)

@@ -1,0 +1,83 @@
+"""One look at one source, by whichever process gets hold of it."""
+
+import logging
+import time
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
+
+from projections.api import keep_checkpoints, look_at_checkpoints
+from sources.base import Checkpoints, Letters, SourceError, Visit
+from sources.inspection import as_dict
+from sources.models import SourceState
+from sources.registry import find_source
+from sources.sync import importing, looking, writing
+from sources.sync.hold import SourceHold, SourceLostError, claim, is_older
+
+logger = logging.getLogger(__name__)
+
+# Schema and role are looked at again after this long, and after every failure.
+INSPECT_SECONDS = 60
+# Checkpoints are shown and not acted on; reading them costs more than a look at letters that finds nothing new.
+CHECKPOINT_SECONDS = 5
+
+
+def sync_source(name: str) -> None:
+    """Look at a source; what goes wrong with it is noted there and troubles nobody else."""
+    source = find_source(name)
+    if source is None:
+        return
+    words = source.words
+    hold = claim(name, kind=source.kind, takes_writes=bool(words and words.resolved))
+    if hold is None:
+        return
+    try:
+        with source.visit() as visit:
+            inspect(hold, visit)
+            if visit.letters:
+                sync_letters(hold, visit.letters)
+            if visit.checkpoints:
+                sync_checkpoints(hold, visit.checkpoints)
+        hold.end()
+    except SourceError as error:
+        logger.info("source %s: %s", name, error)
+        hold.fail(error)
+    except SourceLostError as error:
+        logger.warning("source %s: stopped, %s", name, error)
+    except SoftTimeLimitExceeded:
+        hold.fail(SourceError("It stopped answering in the middle of a look.", permanent=False))
+    except Exception as error:
+        # Of our own making; the page is to say so, or the source would only seem to be silent.
+        hold.fail(SourceError(f"The console failed: {type(error).__name__}: {error}"[:500], permanent=True))
+        raise
+
+
+def inspect(hold: SourceHold, visit: Visit) -> None:
+    """Look at schema and role from time to time, and stop here if nothing can be read."""
+    now = timezone.now()
+    if is_older(hold.state.inspected_at, INSPECT_SECONDS, now):
+        hold.inspection = as_dict(visit.inspect())
+        SourceState.objects.filter(name=hold.name).update(inspection=hold.inspection, inspected_at=now)
+    why_not = hold.inspection["why_not"]
+    if visit.letters and why_not["reads_letters"]:
+        raise SourceError(why_not["reads_letters"], permanent=True)
+
+
+def sync_letters(hold: SourceHold, letters: Letters) -> None:
+    if not hold.inspection["why_not"]["writes_status"]:
+        writing.send_owed(hold, letters)
+    importing.begin(hold, letters)
+    looking.read_new(hold, letters)
+    looking.look_at_watched(hold, letters)
+    # What the import has not come to would all be news to the sweep.
+    if importing.find_import(hold.cursor) is None:
+        looking.sweep(hold, letters)
+
+
+def sync_checkpoints(hold: SourceHold, checkpoints: Checkpoints) -> None:
+    is_due = time.time() - hold.cursor.get("checkpoints_at", 0) >= CHECKPOINT_SECONDS
+    if is_due and not hold.inspection["why_not"]["reads_checkpoints"]:
+        looks = look_at_checkpoints(hold.name, checkpoints)
+        hold.cursor["checkpoints_at"] = time.time()
+        with hold.recording():
+            keep_checkpoints(hold.name, looks)

@@ -1,0 +1,1 @@
+"""Tokens: what a system needs to report its failures."""

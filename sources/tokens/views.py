@@ -1,0 +1,91 @@
+from uuid import uuid4
+
+from django.contrib import messages
+from django.db.models import F
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.access import needs
+from dashboard.pages import HtmxHttpRequest, render_page
+from sources.models import Token
+from sources.tokens.forms import RevokeForm, TokenForm
+from sources.tokens.operations import TokenError, create_token, revoke_token
+from sources.tokens.tables import TokenTable
+
+# More than anybody has; those in use come first.
+SHOWN = 500
+
+
+@require_safe
+@needs("token.create")
+def list_tokens(request: HtmxHttpRequest) -> HttpResponse:
+    return render_tokens(request, TokenForm(initial={"request_key": uuid4()}))
+
+
+@require_POST
+@needs("token.create")
+def create(request: HtmxHttpRequest) -> HttpResponse:
+    """The answer is the page itself, with the secret in it: it is kept nowhere, not even in a session."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return render_tokens(request, form, status=400)
+    given = form.cleaned_data
+    try:
+        token, secret = create_token(
+            given["source"], note=given["note"], request_key=given["request_key"], actor=request.user
+        )
+    except TokenError as error:
+        form.add_error(None, str(error))
+        return render_tokens(request, form, status=400)
+    return render_tokens(request, TokenForm(initial={"request_key": uuid4()}), made=token, secret=secret)
+
+
+@require_safe
+@needs("token.revoke")
+def confirm_revoke(request: HtmxHttpRequest, token_id: int) -> HttpResponse:
+    return render_revoke(request, get_object_or_404(Token, pk=token_id), RevokeForm())
+
+
+@require_POST
+@needs("token.revoke")
+def revoke(request: HtmxHttpRequest, token_id: int) -> HttpResponse:
+    token = get_object_or_404(Token, pk=token_id)
+    form = RevokeForm(request.POST)
+    if not form.is_valid():
+        return render_revoke(request, token, form, status=400)
+    try:
+        revoke_token(token, actor=request.user, reason=form.cleaned_data["reason"])
+        messages.success(request, f"{token} is revoked: whoever uses it is refused from now on.")
+    except TokenError as error:
+        messages.error(request, str(error))
+    return redirect("sources:tokens")
+
+
+def render_tokens(
+    request: HtmxHttpRequest,
+    form: TokenForm,
+    *,
+    status: int = 200,
+    made: Token | None = None,
+    secret: str = "",
+) -> HttpResponse:
+    tokens = Token.objects.order_by(F("revoked_at").desc(nulls_first=True), "source", "-pk")[:SHOWN]
+    context = {
+        "table": TokenTable(tokens),
+        "active_count": sum(token.revoked_at is None for token in tokens),
+        "form": form,
+        "made": made,
+        "secret": secret,
+        "address": request.build_absolute_uri(reverse("push:failures")),
+    }
+    return render_page(request, "sources/tokens.html", context, title="Tokens", status=status)
+
+
+def render_revoke(
+    request: HtmxHttpRequest, token: Token, form: RevokeForm, *, status: int = 200
+) -> HttpResponse:
+    context = {"token": token, "form": form}
+    title = f"Revoke {token}"
+    return render_page(request, "sources/confirm_revoke.html", context, title=title, status=status)

@@ -1,0 +1,69 @@
+"""A projection that has fallen behind needs a person; one that is only catching its breath does not."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.utils import timezone
+
+from dashboard.models import Heartbeat
+from dashboard.workers.heartbeats import beat
+from projections.models import Event, Projection
+from projections.needs import MANY_EVENTS, find_lagging
+
+
+def age(minutes: float) -> None:
+    Event.objects.update(recorded_at=timezone.now() - timedelta(minutes=minutes))
+
+
+def only(name: str) -> None:
+    Projection.objects.exclude(name=name).delete()
+
+
+def consume(*names: str) -> None:
+    beat(Heartbeat.Kind.CONSUMER, "here", started_at=timezone.now(), projections=list(names))
+
+
+def test_behind_for_long_needs_somebody(pay: Callable[..., int]) -> None:
+    only("journal")
+    pay("a", 1, 2)
+    consume("journal")
+    assert list(find_lagging()) == []
+    age(6)
+    [need] = find_lagging()
+    assert need.headline == "journal is 2 events behind"
+    assert need.sentence == "The oldest has waited for 6 min. It is at work."
+    assert (need.tone, need.url) == ("warn", f"/projections/{Projection.objects.get().pk}/")
+
+
+def test_many_events_behind_need_somebody_sooner(pay: Callable[..., int]) -> None:
+    only("journal")
+    pay("a", *range(MANY_EVENTS))
+    age(0.5)
+    assert list(find_lagging()) == []
+    age(1.5)
+    [need] = find_lagging()
+    assert need.headline == "journal is 1,000 events behind"
+    assert "No process consumes it" in need.sentence
+
+
+def test_retries_that_its_policy_allows_are_no_alarm(pay: Callable[..., int]) -> None:
+    only("journal")
+    Projection.objects.update(grace_seconds=3600)
+    pay("a", 1)
+    age(30)
+    assert list(find_lagging()) == []
+
+
+def test_many_projections_behind_are_one_thing(pay: Callable[..., int]) -> None:
+    pay("a", 1)
+    age(10)
+    [need] = find_lagging()
+    assert need.headline.endswith("projections are behind")
+
+
+def test_a_stopped_one_is_told_about_elsewhere(pay: Callable[..., int]) -> None:
+    only("journal")
+    pay("a", 1)
+    age(10)
+    Projection.objects.update(state="stopped")
+    assert list(find_lagging()) == []

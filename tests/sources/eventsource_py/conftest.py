@@ -1,0 +1,48 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from projections.models import ForeignProjection
+from sources.models import SourceState
+from tests.sources.eventsource_py.application import WORKER, Orders, running_orders
+
+TYPES = {
+    "OrderSummaryProjection": ["OrderPlaced", "OrderPaid"],
+    "LedgerProjection": ["OrderShipped"],
+    "SeenProjection": ["OrderPlaced", "OrderPaid", "OrderShipped"],
+}
+
+
+@pytest.fixture(scope="session")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orders]:
+    with running_orders(tmp_path_factory.mktemp("orders")) as orders:
+        yield orders
+
+
+@pytest.fixture
+def orders(application: Orders, transactional_db: None, settings: Any) -> Orders:
+    """The application as redrive.toml would name it, with what it kept from earlier tests."""
+    settings.SOURCES = {"orders": {"kind": "eventsource-py", "dsn": application.dsn, "worker": WORKER}}
+    settings.TARGETS = {
+        "orders-api": {"kind": "http", "url": f"http://{application.address}/replay", "timeout_seconds": 1}
+    }
+    settings.CONSUMERS = {
+        f"orders/{name}": {"target": "orders-api", "event_types": types} for name, types in TYPES.items()
+    }
+    return application
+
+
+@pytest.fixture
+def look(sync: Callable[..., SourceState]) -> Callable[..., ForeignProjection]:
+    """Look at the source, at its checkpoints too although it may be soon; gives one of them."""
+
+    def look(name: str = "SeenProjection") -> ForeignProjection:
+        for state in SourceState.objects.filter(name="orders"):
+            state.cursor.pop("checkpoints_at", None)
+            state.save()
+        state = sync()
+        assert not state.error
+        return ForeignProjection.objects.get(source="orders", name=name)
+
+    return look

@@ -1,0 +1,137 @@
+"""Tokens: made, shown once, listed, revoked."""
+
+import re
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from dashboard.models import AuditEntry
+from sources.models import Token
+from sources.tokens.operations import TokenError, create_token
+from sources.tokens.secret import find_token
+
+pytestmark = pytest.mark.django_db
+
+
+def make(client: Client, source: str = "orders", note: str = "", key: str = "") -> str:
+    fields = {"source": source, "note": note, "request_key": key or str(uuid4())}
+    return client.post("/sources/tokens/create/", fields).content.decode()
+
+
+def find_secret(page: str) -> str:
+    found = re.search(r'<pre id="secret">(redrive_[\w-]{43})</pre>', page)
+    return found[1] if found else ""
+
+
+class TestCreate:
+    def test_an_admin_makes_one_that_is_shown_once(self, admin: Client) -> None:
+        secret = find_secret(make(admin, note="cluster a"))
+        token = find_token(secret)
+        assert token is not None
+        assert (token.source, token.note, token.created_by) == ("orders", "cluster a", "some-admin")
+        assert token.secret_hash == sha256(secret.encode()).hexdigest()
+        page = admin.get("/sources/tokens/").content.decode()
+        assert secret not in page
+        assert f"{secret[:12]}…" in page
+        assert "1 token may report failures" in page
+        for table in (Token, AuditEntry):
+            assert secret not in str(list(table.objects.values()))
+
+    def test_it_rejects_get(self, admin: Client) -> None:
+        assert admin.get("/sources/tokens/create/").status_code == 405
+
+    def test_an_operator_may_not(self, operator: Client) -> None:
+        assert operator.post("/sources/tokens/create/", {"source": "orders"}).status_code == 403
+        assert operator.get("/sources/tokens/").status_code == 403
+
+    def test_twice_is_once(self, admin: Client) -> None:
+        key = str(uuid4())
+        assert find_secret(make(admin, key=key))
+        again = make(admin, key=key)
+        assert not find_secret(again)
+        assert "sent twice and made one token" in again
+        assert Token.objects.count() == 1
+
+    def test_it_is_audited(self, admin: Client) -> None:
+        make(admin, note="cluster a")
+        entry = AuditEntry.objects.get(action="token.create")
+        assert (entry.actor, entry.subject, entry.reason) == ("some-admin", "orders", "cluster a")
+        assert entry.details == {"token": Token.objects.get().hint}
+
+    @pytest.mark.parametrize("source", ["", "native", "with space", "é", "a" * 101, "-a", "a\n"])
+    def test_a_bad_name_is_refused(self, admin: Client, source: str) -> None:
+        fields = {"source": source, "request_key": str(uuid4())}
+        response = admin.post("/sources/tokens/create/", fields)
+        if source == "a\n":
+            # The form trims it.
+            assert response.status_code == 200
+        else:
+            assert response.status_code == 400
+            assert not Token.objects.exists()
+
+    def test_a_source_that_is_read_cannot_be_pushed_to(self, admin: Client, settings: Any) -> None:
+        settings.SOURCES = {"orders": {"kind": "eventsource-py"}}
+        assert "is read from its own tables" in make(admin)
+        assert not Token.objects.exists()
+
+    def test_the_form_must_have_its_number(self, admin: Client) -> None:
+        assert admin.post("/sources/tokens/create/", {"source": "orders"}).status_code == 400
+
+    def test_the_command_prints_it_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
+        call_command("create_token", "orders", note="by script")
+        secret = capsys.readouterr().out.removesuffix("\n")
+        token = find_token(secret)
+        assert token is not None
+        assert (token.source, token.note, token.created_by) == ("orders", "by script", "command line")
+
+    def test_the_command_refuses_what_the_page_refuses(self) -> None:
+        with pytest.raises(CommandError, match="its own events"):
+            call_command("create_token", "native")
+        with pytest.raises(CommandError, match="200 characters"):
+            call_command("create_token", "orders", note="x" * 201)
+        with pytest.raises(TokenError, match="digits"):
+            create_token("a\n", actor="tests")
+
+
+class TestRevoke:
+    @pytest.fixture
+    def token(self) -> Token:
+        return create_token("orders", actor="tests")[0]
+
+    def revoke(self, client: Client, token: Token, reason: str = "leaked") -> int:
+        return client.post(f"/sources/tokens/{token.pk}/revoke/", {"reason": reason}).status_code
+
+    def test_it_is_refused_from_then_on(self, admin: Client) -> None:
+        token, secret = create_token("orders", actor="tests")
+        assert "cannot be undone" in admin.get(f"/sources/tokens/{token.pk}/revoke/confirm/").content.decode()
+        assert find_token(secret) == token
+        assert self.revoke(admin, token) == 302
+        assert find_token(secret) is None
+        assert "by some-admin" in admin.get("/sources/tokens/").content.decode()
+
+    def test_it_rejects_get(self, admin: Client, token: Token) -> None:
+        assert admin.get(f"/sources/tokens/{token.pk}/revoke/").status_code == 405
+
+    def test_an_operator_may_not(self, operator: Client, token: Token) -> None:
+        assert self.revoke(operator, token) == 403
+        assert Token.objects.get().revoked_at is None
+
+    def test_twice_is_once(self, admin: Client, token: Token) -> None:
+        self.revoke(admin, token)
+        first = Token.objects.get().revoked_at
+        self.revoke(admin, token)
+        assert Token.objects.get().revoked_at == first
+        assert "is revoked already" in admin.get("/sources/tokens/").content.decode()
+
+    def test_it_is_audited(self, admin: Client, token: Token) -> None:
+        self.revoke(admin, token)
+        entry = AuditEntry.objects.get(action="token.revoke")
+        assert (entry.actor, entry.subject, entry.reason) == ("some-admin", "orders", "leaked")
+
+    def test_it_needs_a_reason(self, admin: Client, token: Token) -> None:
+        assert self.revoke(admin, token, reason=" ") == 400
+        assert Token.objects.get().revoked_at is None

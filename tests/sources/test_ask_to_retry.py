@@ -1,0 +1,129 @@
+"""The target `source`: its row is asked to be tried again, and the run shows what became of it, not before."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from dashboard.models import Run
+from dlq.models import Attempt, DeadLetter, LetterRunItem
+from dlq.operations import start_replay
+from dlq.overrides import set_override
+from dlq.queries.replay import preview_replay
+from dlq.replay.options import ReplayOptions
+from dlq.selection import Selection, newest_id
+from sources.models import ForeignRow, SourceState
+from tests.dlq.replay.conftest import run_all, totals
+from tests.sources.foreign import Foreign
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Sync = Callable[..., SourceState]
+
+
+@pytest.fixture(params=["eventsource-py", "sql"])
+def foreign(request: pytest.FixtureRequest, make_foreign: Callable[..., Foreign], settings: Any) -> Foreign:
+    settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
+    return make_foreign(request.param)
+
+
+def replay() -> Run:
+    selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})
+    run = start_replay(
+        selection,
+        confirmed=preview_replay(selection).count,
+        options=ReplayOptions(canary=False, stop_after=None),
+        actor="alice",
+        request_key=uuid4(),
+    )
+    return run_all(run)
+
+
+def test_it_is_sent_until_the_source_says_what_became_of_it(foreign: Foreign, sync: Sync) -> None:
+    good, bad, slow = foreign.add(3)
+    sync()
+    run = replay()
+    assert totals(run) == {"sent": 3}
+    assert {foreign.get_status(key)[0] for key in (good, bad, slow)} == {foreign.words["retry"]}
+    sync()
+    assert DeadLetter.objects.filter(status="failed").count() == 3
+    foreign.set_status(good, foreign.words["resolved"])
+    foreign.fail_again(bad)
+    sync()
+    outcomes = {
+        item.letter.source_key: item.outcome
+        for item in LetterRunItem.objects.select_related("letter").filter(run=run)
+    }
+    assert outcomes == {good: "succeeded", bad: "new_error", slow: "sent"}
+    run.refresh_from_db()
+    assert {name: number for name, number in totals(run).items() if number} == {
+        "succeeded": 1,
+        "new_error": 1,
+        "sent": 1,
+    }
+    letter = DeadLetter.objects.get(source_key=good)
+    assert (letter.status, letter.resolution, letter.replays) == ("resolved", "replayed", 1)
+    assert Attempt.objects.get(letter=letter, run=run).outcome == "succeeded"
+    assert DeadLetter.objects.get(source_key=bad).replays == 1
+    sync()
+    assert LetterRunItem.objects.filter(run=run, outcome="sent").count() == 1
+
+
+def test_a_row_that_moved_meanwhile_is_not_asked(foreign: Foreign, sync: Sync) -> None:
+    [key] = foreign.add()
+    sync()
+    foreign.set_status(key, foreign.words["resolved"])
+    run = replay()
+    assert totals(run) == {"new_error": 1}
+    assert "has moved" in Attempt.objects.get(run=run).error_message
+    assert foreign.get_status(key)[0] == foreign.words["resolved"]
+
+
+def test_an_ask_that_was_written_and_not_recorded_counts_as_asked(foreign: Foreign, sync: Sync) -> None:
+    """As after a death between the commit there and the commit here."""
+    [key] = foreign.add()
+    sync()
+    foreign.set_status(key, foreign.words["retry"])
+    assert totals(replay()) == {"sent": 1}
+    assert ForeignRow.objects.get().status == foreign.words["retry"]
+
+
+def test_a_replaced_payload_is_not_left_to_the_source(foreign: Foreign, sync: Sync) -> None:
+    [key] = foreign.add()
+    sync()
+    letter = DeadLetter.objects.get()
+    set_override(
+        letter.consumer,
+        letter.event_id,
+        kind="replaced",
+        payload={"total": 1},
+        source="orders",
+        actor="alice",
+        reason="",
+    )
+    run = replay()
+    assert totals(run) == {"new_error": 1}
+    assert "would try the original" in Attempt.objects.get(run=run).error_message
+    assert foreign.get_status(key)[0] == foreign.words["open"]
+
+
+def test_a_letter_that_is_closed_by_hand_meanwhile_is_no_success_of_the_replay(
+    foreign: Foreign, sync: Sync
+) -> None:
+    foreign.add()
+    sync()
+    run = replay()
+    DeadLetter.objects.update(status="resolved", resolution="by_hand", closed_by="alice")
+    sync()
+    assert LetterRunItem.objects.get(run=run).outcome == "sent"
+
+
+def test_a_source_without_a_word_for_it_says_so(
+    make_foreign: Callable[..., Foreign], sync: Sync, settings: Any
+) -> None:
+    settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
+    make_foreign("platform-services").add()
+    sync()
+    selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})
+    [health] = preview_replay(selection).health
+    assert (health.is_well, "no word for a row" in health.sentence) == (False, True)
