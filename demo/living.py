@@ -36,11 +36,12 @@ def open_shop(stopping: threading.Event) -> None:
     sink.start()
     try:
         Shop.objects.update_or_create(pk=1, defaults={"sink_port": sink.port})
+        warehouse = Warehouse(settings.WAREHOUSE_URL, timezone.now(), speed=settings.DEMO_SPEED)
         wait_for_console(stopping)
         make_past(sink, is_stopping=stopping.is_set)
-        warehouse = Warehouse(settings.WAREHOUSE_URL, timezone.now(), speed=settings.DEMO_SPEED)
-        warehouse.prepare(timetable.PAST)
-        live(sink, warehouse, stopping)
+        if not stopping.is_set():
+            warehouse.make_past(timetable.PAST)
+            live(sink, warehouse, stopping)
     finally:
         sink.close()
 

@@ -31,6 +31,7 @@ class Warehouse:
     def __init__(self, url: str, at: datetime, *, speed: int = 1, seed: int = 7) -> None:
         self.url = url
         self.connection = self.connect()
+        self.connection.execute(schema.SCHEMA)
         self.at = self.next_at = at
         self.speed = speed
         self.random = random.Random(seed)
@@ -38,9 +39,8 @@ class Warehouse:
     def connect(self) -> psycopg.Connection:
         return psycopg.connect(self.url, autocommit=True, connect_timeout=3, application_name="warehouse")
 
-    def prepare(self, past: timedelta) -> None:
-        """Make the tables, and a past if there is none."""
-        self.connection.execute(schema.SCHEMA)
+    def make_past(self, past: timedelta) -> None:
+        """Live up to where it stands, if it has not lived yet."""
         found = self.connection.execute("SELECT EXISTS (SELECT FROM events)").fetchone()
         if found and found[0]:
             return
