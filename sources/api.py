@@ -11,7 +11,7 @@ from sources.base import (
 from sources.inspection import list_read_only, why_not
 from sources.keeping import keep_checkpoints
 from sources.registry import find_source
-from sources.retrying import ask_to_retry, why_no_retry
+from sources.retrying import ask_to_retry, find_retried, why_no_retry
 from sources.rows import describe_rows
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Unaccounted",
     "ask_to_retry",
     "describe_rows",
+    "find_retried",
     "find_source",
     "keep_checkpoints",
     "list_read_only",

@@ -3,19 +3,17 @@
 from django.utils import timezone
 
 from dashboard.templatetags.console import duration
-from dlq.api import find_letters
 from sources.models import ForeignRow, MovedRow
 
 SHOWN = 5
 
 
-def describe_rows(letter_id: int) -> list[str]:
+def describe_rows(letter_id: int, *, is_open: bool) -> list[str]:
     """A sentence for each row, and one for each that moved while the letter was closed."""
     rows = list(ForeignRow.objects.filter(letter_id=letter_id).order_by("-failed_at")[:SHOWN])
     if not rows:
         return []
-    standing = find_letters([letter_id]).get(letter_id)
-    sentences = [describe(row, is_letter_open=bool(standing and standing.is_open)) for row in rows]
+    sentences = [describe(row, is_letter_open=is_open) for row in rows]
     for moved in MovedRow.objects.filter(letter_id=letter_id).order_by("-at")[:SHOWN]:
         ago = duration((timezone.now() - moved.at).total_seconds())
         found = f"said {moved.found}" if moved.found else "was gone"

@@ -140,13 +140,16 @@ def end(
 
 def judge(run: Run, row: Row, sent: Sent, heard: Heard | None, results: Results) -> None:
     """One item: what was said of it counts first, then that it failed anew, then that somebody closed it, then time."""
-    if row.status not in ("failed", "parked"):
+    if row.is_closed_at_source and heard is Answer.DONE:
+        # The source was asked, and did it; its letter followed it.
+        results.succeed(row)
+    elif row.status not in ("failed", "parked"):
         results.skip(row, f"{row.status} meanwhile")
     elif heard is Answer.DONE:
         results.succeed(row)
     elif isinstance(heard, Refusal):
         results.failures.append((row, describe_refusal(row, heard, run)))
-    elif sent.has_failed:
+    elif sent.has_failed or heard is Answer.FAILED:
         outcome = SAME if row.group_id == sent.group_id else NEW
         results.endings.append(Ending(row, outcome, group_id=row.group_id))
     elif is_overdue(sent):

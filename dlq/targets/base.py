@@ -49,6 +49,8 @@ class Answer(Enum):
     DONE = auto()
     # It is on its way; nobody knows yet what becomes of it.
     SENT = auto()
+    # It was tried and failed, and the failure is on record already.
+    FAILED = auto()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dlq.masking import Masker
 from dlq.offers import Offers, find_offers
 from dlq.stacktrace import read_lines
 from dlq.tables import LetterTable
+from dlq.verbs import OPEN
 from sources.api import describe_rows, why_not
 
 EXPORTS = {
@@ -80,7 +81,7 @@ def render_letter(
         "tree": Tree(shown.payload) if shown.payload is not None else None,
         "links": list_links(detail.letter),
         "offers": find_offers(detail.letter.source, detail.letter.consumer),
-        "foreign": describe_rows(detail.letter.pk),
+        "foreign": describe_rows(detail.letter.pk, is_open=detail.letter.status in OPEN),
         "live_url": live_url,
     }
     return render_page(request, "dlq/letter.html", context, title=f"Letter {detail.letter.pk}")
