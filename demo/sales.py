@@ -53,12 +53,12 @@ class Sales:
         self._count = 0
 
     def order(
-        self, number: int, at: datetime, *, patch: int, is_malformed: bool = False, seller: str = ""
+        self, number: int, at: datetime, *, patch: int, is_malformed: bool = False, currency: str = ""
     ) -> Iterator[Due]:
-        """An order's whole life."""
+        """An order's whole life; a currency may be asked for."""
         chance = self.random
         order, escrow = f"order-{number}", f"escrow-{number}"
-        seller = seller or chance.choice(SELLERS)
+        seller = chance.choice(SELLERS)
         customer = chance.choice(CUSTOMERS)
         lines = [
             {"sku": sku, "quantity": chance.randint(1, 3), "price": PRICES[sku]}
@@ -66,7 +66,7 @@ class Sales:
         ]
         total = sum(line["quantity"] * line["price"] for line in lines)  # type: ignore[operator]
         about = {"order": order, "seller": seller}
-        money = {"amount": total, "currency": self.choose_currency(patch), "escrow": escrow}
+        money = {"amount": total, "currency": currency or self.choose_currency(patch), "escrow": escrow}
         metadata = self.describe(patch, tenant=seller)
 
         def due(after: float, event_type: str, **data: Any) -> Due:

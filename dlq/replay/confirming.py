@@ -39,7 +39,7 @@ from dlq.replay.outcomes import (
     execute,
 )
 from dlq.replay.rows import Row, lock_rows
-from dlq.targets import Answer, ConfirmingTarget, Refusal, find_target
+from dlq.targets import Answer, ConfirmingTarget, Refusal, find_target, get_confirmation_time
 
 logger = logging.getLogger(__name__)
 
@@ -165,8 +165,7 @@ def describe_refusal(row: Row, refusal: Refusal, run: Run) -> Failure:
 
 
 def is_overdue(sent: Sent) -> bool:
-    target = find_target(sent.source, sent.consumer)
-    within = target.confirmed_within if isinstance(target, ConfirmingTarget) else None
+    within = get_confirmation_time(find_target(sent.source, sent.consumer))
     # A target that no longer confirms anything will not confirm this either.
     return within is None or timezone.now() - sent.at > timedelta(seconds=within)
 
