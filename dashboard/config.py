@@ -14,8 +14,8 @@ from dashboard.env import JSON_PATH, Env
 Table = dict[str, Any]
 
 NAME = re.compile(r"^[a-z0-9][a-z0-9._-]{0,62}$")
-# These mean something already: letters of our own consumers, and the two targets that need no table.
-TAKEN_NAMES = {"sources": {"native"}, "targets": {"handler", "source"}}
+# These mean something already: our own consumers and a page beside the sources; the two targets that need no table.
+TAKEN_NAMES = {"sources": {"native", "tokens"}, "targets": {"handler", "source"}}
 TABLES = ("sources", "targets", "consumers")
 CONSUMER_KEYS = ("target", "criticality", "sequence", "event_types", "worker")
 SYNC_SECONDS = 2.0
@@ -63,7 +63,7 @@ def read_tables(document: Mapping[str, Any], section: str, file: str, env: Env) 
         if not NAME.match(name) or name in TAKEN_NAMES[section]:
             taken = ", ".join(sorted(TAKEN_NAMES[section]))
             raise ImproperlyConfigured(
-                f"{where}: write the name with small letters, digits, - _ and . ({taken} is taken)."
+                f"{where}: write the name with small letters, digits, - _ and . ({taken} mean something else)."
             )
         if not isinstance(values.get("kind"), str):
             raise ImproperlyConfigured(f"{where} needs a kind.")

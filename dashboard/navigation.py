@@ -13,6 +13,7 @@ SECTIONS = [
     ("dlq:groups", "Dead letters", "d", ""),
     ("projections:projections", "Projections", "p", ""),
     ("breakers:breakers", "Breakers", "b", ""),
+    ("sources:sources", "Sources", "s", ""),
     ("runs:runs", "Runs", "r", ""),
     ("workers", "Workers", "w", ""),
     ("audit", "Audit", "a", ""),

@@ -8,11 +8,11 @@ from dlq.models.words import Category
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
 from dlq.recent import RecentLetter, list_recent
 from dlq.recording import Failure, Parked, park_events, record_failure, record_failures
-from dlq.replay.following import settle_sent
 from dlq.sampling import take_sample
 from dlq.sequences import (
     BlockingLetter,
     close_rebuilt,
+    count_by_source,
     count_open,
     find_statuses,
     list_blocking,
@@ -32,6 +32,7 @@ __all__ = [
     "classify_error",
     "close_at_source",
     "close_rebuilt",
+    "count_by_source",
     "count_open",
     "count_overrides",
     "find_letters",
@@ -47,6 +48,5 @@ __all__ = [
     "remove_override",
     "reopen_letters",
     "set_override",
-    "settle_sent",
     "take_sample",
 ]

@@ -7,6 +7,8 @@ from django.db.models import Count
 
 from dlq.items import without_active
 from dlq.models import LetterRunItem
+from dlq.models.letter import LetterQuerySet
+from dlq.offers import find_refusing, keep_supported
 from dlq.selection import Selection, followers_of
 from dlq.verbs import Verb
 
@@ -27,6 +29,8 @@ class Preview:
     # Already in an active run, and therefore left out; the runs' ids.
     in_run_count: int
     run_ids: list[int]
+    # Left out because it could not be written back: source, number, why.
+    refused: list[tuple[str, int, str]]
 
     @property
     def critical(self) -> list[tuple[str, int]]:
@@ -49,14 +53,17 @@ class Preview:
 
 
 def preview(verb: Verb, selection: Selection) -> Preview:
-    letters = selection.letters.filter(status__in=verb.starts_from)
+    selected = selection.letters.filter(status__in=verb.starts_from)
+    letters = keep_supported(verb, selected)
     free = without_active(letters)
     by_consumer = list(
         free.order_by().values_list("consumer").annotate(number=Count("pk")).order_by("-number")
     )
     active = LetterRunItem.objects.filter(is_active=True, letter__in=letters.values("pk"))
     runs = dict(active.order_by().values_list("run_id").annotate(number=Count("pk")))
-    followers = without_active(followers_of(selection)).count() if verb.is_closing else 0
+    followers = (
+        without_active(keep_supported(verb, followers_of(selection))).count() if verb.is_closing else 0
+    )
     return Preview(
         verb,
         selection.watermark,
@@ -65,4 +72,14 @@ def preview(verb: Verb, selection: Selection) -> Preview:
         follower_count=followers,
         in_run_count=sum(runs.values()),
         run_ids=sorted(runs),
+        refused=list_refused(verb, selected),
     )
+
+
+def list_refused(verb: Verb, selected: LetterQuerySet) -> list[tuple[str, int, str]]:
+    refusing = find_refusing(verb)
+    if not refusing:
+        return []
+    theirs = selected.filter(source__in=list(refusing)).order_by()
+    counts = theirs.values_list("source").annotate(number=Count("pk")).order_by("source")
+    return [(source, number, refusing[source]) for source, number in counts]

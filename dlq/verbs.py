@@ -94,6 +94,8 @@ class Verb:
     apply: Callable[[list[int], str, str], None]
     needs_reason: bool = False
     is_closing: bool = False
+    # Whether it is written back to the letters' source.
+    writes_status: bool = False
 
     @property
     def action(self) -> str:
@@ -103,9 +105,9 @@ class Verb:
 VERBS = {
     verb.name: verb
     for verb in (
-        Verb("resolve", "resolved", OPEN, resolve, is_closing=True),
-        Verb("discard", "discarded", OPEN, discard, needs_reason=True, is_closing=True),
-        Verb("restore", "restored", CLOSED, restore),
+        Verb("resolve", "resolved", OPEN, resolve, is_closing=True, writes_status=True),
+        Verb("discard", "discarded", OPEN, discard, needs_reason=True, is_closing=True, writes_status=True),
+        Verb("restore", "restored", CLOSED, restore, writes_status=True),
         Verb("erase", "erased", ANY, erase, needs_reason=True),
     )
 }

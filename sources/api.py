@@ -8,9 +8,11 @@ from sources.base import (
     SourceError,
     Unaccounted,
 )
-from sources.inspection import why_not
+from sources.inspection import list_read_only, why_not
+from sources.keeping import keep_checkpoints
 from sources.registry import find_source
-from sources.retrying import ask_to_retry, why_no_retry
+from sources.retrying import ask_to_retry, find_retried, why_no_retry
+from sources.rows import describe_rows
 
 __all__ = [
     "Bound",
@@ -20,7 +22,11 @@ __all__ = [
     "SourceError",
     "Unaccounted",
     "ask_to_retry",
+    "describe_rows",
+    "find_retried",
     "find_source",
+    "keep_checkpoints",
+    "list_read_only",
     "why_no_retry",
     "why_not",
 ]

@@ -8,10 +8,14 @@ class SourcesConfig(AppConfig):
     name = "sources"
 
     def ready(self) -> None:
+        from dashboard import attention
         from dashboard.embedded.applications import work_on
         from sources import kinds  # noqa: F401 - registers them
+        from sources.needs import find_moved, find_silent
         from sources.registry import list_sources
 
+        attention.register(find_silent, rank=3)
+        attention.register(find_moved)
         # A source that makes no sense stops the start, not the first look.
         if list_sources():
             work_on("sources", concurrency=WORKERS)

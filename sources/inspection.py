@@ -40,3 +40,8 @@ def read_kept() -> dict[str, dict[str, str]]:
 
 # Every page that shows letters asks.
 find_kept = Memo(read_kept, seconds=2)
+
+
+def list_read_only() -> dict[str, str]:
+    """The sources to which nothing can be written back, and why."""
+    return {name: found["writes_status"] for name, found in find_kept().items() if found["writes_status"]}

@@ -50,3 +50,17 @@ def why_no_retry(source_name: str) -> str:
     if source.words is None or not source.words.retry:
         return "It has no word for a row that is to be tried again."
     return why_not(source_name, "writes_status")
+
+
+def find_retried(source_name: str, letter_ids: list[int]) -> tuple[list[int], list[int]]:
+    """Of letters whose rows the source was asked to try again: those it has done, and those that failed again."""
+    source = find_source(source_name)
+    retry = source.words.retry if source and source.words else ""
+    rows = ForeignRow.objects.filter(source=source_name, letter_id__in=letter_ids).order_by("failed_at")
+    # Where a letter has several, the latest is the one that was asked for.
+    ended = [
+        row for row in {row.letter_id: row for row in rows}.values() if row.status != retry or not row.is_open
+    ]
+    return [row.letter_id for row in ended if not row.is_open], [
+        row.letter_id for row in ended if row.is_open
+    ]

@@ -114,10 +114,8 @@ class OwnPostgres:
 
     def crash(self) -> None:
         """An immediate shutdown: nothing is tidied up, the next start recovers."""
-        self.popen.send_signal(signal.SIGQUIT)
-        self.popen.wait()
-        assert self.popen.stdin is not None
-        self.popen.stdin.close()
+        with self.popen:
+            self.popen.send_signal(signal.SIGQUIT)
 
     def close(self) -> None:
         self.crash()

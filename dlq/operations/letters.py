@@ -14,6 +14,7 @@ from dlq import verbs
 from dlq.items import LANES, freeze, set_lane_totals, without_active
 from dlq.models import FailureGroup
 from dlq.models.letter import LetterQuerySet
+from dlq.offers import keep_supported
 from dlq.operations.errors import ConfirmAgain, ReasonMissing
 from dlq.preview import MOST_AT_ONCE
 from dlq.selection import Selection, followers_of
@@ -51,9 +52,10 @@ def handle_letters(
     `replays_followers`: when the letters are closed, what was parked behind them is replayed; then it is always a run,
     which sees to it whoever dies.
     """
-    parts = [without_active(selection.letters.filter(status__in=verb.starts_from))]
+    parts = [selection.letters.filter(status__in=verb.starts_from)]
     if with_followers and verb.is_closing:
-        parts.append(without_active(followers_of(selection)))
+        parts.append(followers_of(selection))
+    parts = [without_active(keep_supported(verb, part)) for part in parts]
     check_reason(verb, parts, reason)
     if confirmed > MOST_AT_ONCE or replays_followers:
         return start_run(

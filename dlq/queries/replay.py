@@ -15,6 +15,9 @@ from dlq.selection import Selection
 from dlq.targets import HandlerTarget, Health
 from projections.api import LATER_EVENTS, NATIVE, Effects
 
+# How fast it will go is told from the last replays, and only from those that were more than a few letters.
+LOOKED_AT_RUNS = 20
+LONG_ENOUGH = 100
 # A count of later events stops here.
 MOST_LATER = 10_000
 
@@ -61,7 +64,7 @@ class ReplayPreview:
     # Breakers that are not closed, of targets or declared by the consumers' code; None: Redis does not answer.
     obstacles: list[Obstacle] | None
     no_dry_run: str
-    # Letters a second of the last replay that came to its end; None: there was none.
+    # Letters a second; None: nobody can tell.
     usual_rate: float | None
 
     @property
@@ -152,12 +155,18 @@ def count_later(plan: Plan) -> int:
 
 
 def find_usual_rate() -> float | None:
-    last = Run.objects.filter(kind="replay", state=Run.State.FINISHED).order_by("-ended_at").first()
-    if last is None or not last.started_at or not last.ended_at:
-        return None
-    seconds = (last.ended_at - last.started_at).total_seconds()
-    done = sum(lane.done_count for lane in last.lanes.all())
-    return done / seconds if seconds and done else None
+    """Letters a second of the best of the last replays that were long enough to tell; None: there was none."""
+    last = Run.objects.filter(kind="replay", state=Run.State.FINISHED, options__pace=None).order_by(
+        "-created_at"
+    )
+    rates = [
+        lane_sum / (run.ended_at - run.started_at).total_seconds()
+        for run in last.prefetch_related("lanes")[:LOOKED_AT_RUNS]
+        if run.started_at and run.ended_at and run.ended_at > run.started_at
+        for lane_sum in [sum(lane.done_count for lane in run.lanes.all())]
+        if lane_sum >= LONG_ENOUGH
+    ]
+    return max(rates, default=None)
 
 
 def fetch(statement: str, plan: Plan, values: list[Any]) -> list[tuple[Any, ...]]:

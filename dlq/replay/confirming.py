@@ -39,7 +39,7 @@ from dlq.replay.outcomes import (
     execute,
 )
 from dlq.replay.rows import Row, lock_rows
-from dlq.targets import Answer, ConfirmingTarget, Refusal, find_target
+from dlq.targets import Answer, ConfirmingTarget, Refusal, find_target, get_confirmation_time
 
 logger = logging.getLogger(__name__)
 
@@ -140,13 +140,16 @@ def end(
 
 def judge(run: Run, row: Row, sent: Sent, heard: Heard | None, results: Results) -> None:
     """One item: what was said of it counts first, then that it failed anew, then that somebody closed it, then time."""
-    if row.status not in ("failed", "parked"):
+    if row.is_closed_at_source and heard is Answer.DONE:
+        # The source was asked, and did it; its letter followed it.
+        results.succeed(row)
+    elif row.status not in ("failed", "parked"):
         results.skip(row, f"{row.status} meanwhile")
     elif heard is Answer.DONE:
         results.succeed(row)
     elif isinstance(heard, Refusal):
         results.failures.append((row, describe_refusal(row, heard, run)))
-    elif sent.has_failed:
+    elif sent.has_failed or heard is Answer.FAILED:
         outcome = SAME if row.group_id == sent.group_id else NEW
         results.endings.append(Ending(row, outcome, group_id=row.group_id))
     elif is_overdue(sent):
@@ -162,8 +165,7 @@ def describe_refusal(row: Row, refusal: Refusal, run: Run) -> Failure:
 
 
 def is_overdue(sent: Sent) -> bool:
-    target = find_target(sent.source, sent.consumer)
-    within = target.confirmed_within if isinstance(target, ConfirmingTarget) else None
+    within = get_confirmation_time(find_target(sent.source, sent.consumer))
     # A target that no longer confirms anything will not confirm this either.
     return within is None or timezone.now() - sent.at > timedelta(seconds=within)
 

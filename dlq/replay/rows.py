@@ -10,7 +10,7 @@ Place = tuple[int, int]
 # By id, the order in which everybody locks letters.
 LOCK_ROWS = """
 SELECT i.id, i.deaths, l.id, l.source, l.consumer, l.event_id, l.event_type, l.sequence_key, l.sequence_no,
-       l.position, l.status, l.group_id, l.erased_at IS NOT NULL
+       l.position, l.status, l.group_id, l.erased_at IS NOT NULL, l.resolution = 'at_source'
 FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
 WHERE i.id = ANY(%s)
 ORDER BY l.id FOR UPDATE OF l
@@ -45,6 +45,7 @@ class Row(NamedTuple):
     status: str
     group_id: int | None
     is_erased: bool
+    is_closed_at_source: bool
 
     @property
     def place(self) -> Place:

@@ -59,5 +59,6 @@ class EventRows:
                     status=letter.status,
                     group_id=letter.group_id,
                     is_erased=False,
+                    is_closed_at_source=False,
                 )
             )

@@ -16,6 +16,7 @@ from dlq.forms import MUTE_FOR, AssignForm, MuteForm, NoteForm, TicketForm
 from dlq.masking import Masker
 from dlq.models import FailureGroup
 from dlq.models.words import Category
+from dlq.offers import find_offers
 from dlq.tables import GroupTable
 
 AnyForm = TypeVar("AnyForm", bound=forms.Form)
@@ -62,6 +63,7 @@ def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
         "elsewhere": GroupTable(detail.elsewhere, masker=masker, exclude=("versions", "assignee", "blocked")),
         "runbook": queries.find_runbook(detail),
         "mute_for": MUTE_FOR,
+        "offers": find_offers(detail.group.source, detail.group.consumer),
         "live": queries.find_group_runs(detail.group),
         "live_url": request.path,
     }

@@ -14,8 +14,11 @@ from dlq.filters import LetterFilter
 from dlq.json_tree import Tree
 from dlq.links import list_links
 from dlq.masking import Masker
+from dlq.offers import Offers, find_offers
 from dlq.stacktrace import read_lines
 from dlq.tables import LetterTable
+from dlq.verbs import OPEN
+from sources.api import describe_rows, why_not
 
 EXPORTS = {
     "csv": (export_csv, "text/csv; charset=utf-8"),
@@ -39,6 +42,8 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
         "page": found.page,
         "is_bounded": found.is_bounded,
         "count": queries.count_letters(form),
+        # Of many sources some may allow what others do not; the confirmation says which.
+        "offers": Offers("", why_not(form.cleaned_data["source"], "writes_status")),
         "table": LetterTable(found.page.rows, masker=form.masker, runs=live.by_letter),
         "live": live,
         "live_url": live_url(request, found.page),
@@ -75,6 +80,8 @@ def render_letter(
         "trace": read_lines(shown.stacktrace),
         "tree": Tree(shown.payload) if shown.payload is not None else None,
         "links": list_links(detail.letter),
+        "offers": find_offers(detail.letter.source, detail.letter.consumer),
+        "foreign": describe_rows(detail.letter.pk, is_open=detail.letter.status in OPEN),
         "live_url": live_url,
     }
     return render_page(request, "dlq/letter.html", context, title=f"Letter {detail.letter.pk}")

@@ -70,11 +70,18 @@ class RowReader:
             stacktrace=trace,
             first_failed_at=as_time(first_failed_at) if first_failed_at else None,
             sequence_key=get("sequence") or "",
-            sequence_no=as_number(get("sequence_no") or ""),
+            sequence_no=self.find_place(key, as_time(first_failed_at or failed_at), get("sequence_no") or ""),
             trace_id=get("trace") or "",
             tenant=get("tenant") or "",
             app_version=get("version") or "",
         )
+
+    def find_place(self, key: str, failed_at: datetime, number: str) -> int | None:
+        """Its number in its sequence; where the table has none, the order of its keys, or else of the failures."""
+        if self.mapping.sequence_no:
+            return as_number(number)
+        place = as_number(key)
+        return int(failed_at.timestamp() * 1_000_000) if place is None else place
 
 
 def make_state(row: tuple[Any, ...]) -> ForeignState:

@@ -10,13 +10,11 @@ A commit moves the count after it is visible, so a late one is found by the swee
 """
 
 import time
-from collections.abc import Iterable
 from typing import Any
 
 from django.utils import timezone
 
-from dlq.api import settle_sent
-from sources.base import ForeignState, Letters, Words
+from sources.base import ForeignState, Letters
 from sources.models import ForeignRow
 from sources.sync.arriving import find_rows, take_rows
 from sources.sync.hold import SourceHold
@@ -52,7 +50,6 @@ def look_at_watched(hold: SourceHold, letters: Letters) -> None:
     rows = {row.key: row for row in watched.order_by("-watched_until")[:MOST_WATCHED]}
     if rows:
         compare(hold, letters, rows)
-        follow(hold.name, letters.words, find_rows(hold.name, rows).values())
 
 
 def sweep(hold: SourceHold, letters: Letters) -> None:
@@ -111,18 +108,6 @@ def compare(hold: SourceHold, letters: Letters, rows: dict[str, ForeignRow]) -> 
         with hold.recording():
             close_rows(hold.name, letters.words, closed, gone)
     take(hold, letters, [state.key for state in changed if letters.words.is_open(state.status)])
-    retried = [key for key, row in rows.items() if row.status and row.status == letters.words.retry]
-    if retried:
-        follow(hold.name, letters.words, find_rows(hold.name, retried).values())
-
-
-def follow(source: str, words: Words, rows: Iterable[ForeignRow]) -> None:
-    """Tell replays what became of rows that their source was asked to try again, unless it has not done so yet."""
-    ended = [row for row in rows if row.status != words.retry]
-    settle_sent(
-        succeeded=[row.letter_id for row in ended if not row.is_open],
-        failed=[row.letter_id for row in ended if row.is_open],
-    )
 
 
 def has_changed(row: ForeignRow, state: ForeignState) -> bool:

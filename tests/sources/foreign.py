@@ -10,6 +10,9 @@ from uuid import uuid4
 import psycopg
 from django.db import connection
 
+from dlq.api import record_failure
+from dlq.models import DeadLetter
+
 EVENTSOURCE_PY = """
 CREATE TABLE dead_letter_queue (
   id BIGSERIAL PRIMARY KEY, event_id UUID NOT NULL, projection_name VARCHAR(255) NOT NULL,
@@ -159,6 +162,39 @@ class Foreign:
             key=key,
         )
         return row[0], row[1]
+
+
+class Native:
+    """Our own consumers, who report here: both sides are one, and the same must hold of it."""
+
+    kind = "native"
+    words = {"open": "failed", "resolved": "resolved", "discarded": "discarded", "retry": ""}
+
+    def add(self, number: int = 1) -> list[str]:
+        for n in range(number):
+            self.report(f"event-{n}", n, f"negative total -{n}.5", attempts=3)
+        return [f"event-{n}" for n in range(number)]
+
+    def report(self, key: str, n: int, error: str, attempts: int) -> None:
+        record_failure(
+            source="orders",
+            source_key=key,
+            event_id=key,
+            consumer="OrderSummary",
+            event_type="OrderPlaced",
+            payload={"total": -n},
+            sequence_key=f"order-{n}",
+            error_type="ValueError",
+            error_message=error,
+            attempts=attempts,
+        )
+
+    def fail_again(self, key: str, error: str = "still negative") -> None:
+        self.report(key, 0, error, attempts=4)
+
+    def get_status(self, key: str) -> tuple[str, str | None]:
+        letter = DeadLetter.objects.get(source_key=key)
+        return letter.status, letter.closed_by or None
 
 
 @contextmanager

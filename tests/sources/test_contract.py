@@ -1,6 +1,7 @@
-"""What every source must do, whatever its tables are: one test for all presets and for a home-made table."""
+"""What every source must do, whatever its tables are: presets, a home-made table, and our own consumers."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -12,7 +13,7 @@ from dlq.selection import Selection, newest_id
 from dlq.verbs import VERBS
 from sources.models import ForeignRow, MovedRow, OwedWrite, SourceState
 from tests.sources.conftest import KINDS
-from tests.sources.foreign import Foreign
+from tests.sources.foreign import Foreign, Native
 
 pytestmark = pytest.mark.django_db
 Sync = Callable[..., SourceState]
@@ -21,6 +22,23 @@ Sync = Callable[..., SourceState]
 @pytest.fixture(params=KINDS)
 def foreign(request: pytest.FixtureRequest, make_foreign: Callable[..., Foreign]) -> Foreign:
     return make_foreign(request.param)
+
+
+@pytest.fixture(params=[*KINDS, "native"])
+def anyone(request: pytest.FixtureRequest, make_foreign: Callable[..., Foreign]) -> Foreign | Native:
+    """Every source, our own consumers among them."""
+    return Native() if request.param == "native" else make_foreign(request.param)
+
+
+@pytest.fixture
+def look(sync: Sync, settings: Any) -> Callable[[], None]:
+    """A look at the source; our own needs none."""
+
+    def look() -> None:
+        if settings.SOURCES:
+            assert sync().error == ""
+
+    return look
 
 
 @pytest.fixture
@@ -40,10 +58,9 @@ def get_letter(key: str) -> DeadLetter:
     return DeadLetter.objects.select_related("body").get(source="orders", source_key=key)
 
 
-def test_rows_become_letters(foreign: Foreign, sync: Sync) -> None:
-    keys = foreign.add(3)
-    state = sync()
-    assert state.error == ""
+def test_rows_become_letters(anyone: Foreign | Native, look: Callable[[], None]) -> None:
+    keys = anyone.add(3)
+    look()
     letters = [get_letter(key) for key in keys]
     assert [letter.sequence_key for letter in letters] == ["order-0", "order-1", "order-2"]
     assert {(letter.consumer, letter.event_type, letter.attempts) for letter in letters} == {
@@ -51,40 +68,39 @@ def test_rows_become_letters(foreign: Foreign, sync: Sync) -> None:
     }
     assert letters[1].body.payload["total"] == -1
     assert letters[1].body.error_message == "negative total -1.5"
-    sync()
+    look()
     assert DeadLetter.objects.count() == 3
     assert not OwedWrite.objects.exists()
 
 
 def test_what_is_closed_here_is_closed_there_in_its_own_words(
-    foreign: Foreign, sync: Sync, do: Callable[..., None]
+    anyone: Foreign | Native, look: Callable[[], None], do: Callable[..., None]
 ) -> None:
-    keys = foreign.add(3)
-    sync()
+    keys = anyone.add(3)
+    look()
     do("resolve", get_letter(keys[0]))
     do("discard", get_letter(keys[1]))
-    assert foreign.get_status(keys[0])[0] == foreign.words["open"]
-    sync()
-    by = None if foreign.kind == "platform-services" else "alice"
-    assert foreign.get_status(keys[0]) == (foreign.words["resolved"], by)
-    assert foreign.get_status(keys[1]) == (foreign.words["discarded"], by)
-    assert foreign.get_status(keys[2])[0] == foreign.words["open"]
+    look()
+    by = None if anyone.kind == "platform-services" else "alice"
+    assert anyone.get_status(keys[0]) == (anyone.words["resolved"], by)
+    assert anyone.get_status(keys[1]) == (anyone.words["discarded"], by)
+    assert anyone.get_status(keys[2])[0] == anyone.words["open"]
     assert not OwedWrite.objects.exists()
-    sync()
+    look()
     assert [get_letter(key).status for key in keys] == ["resolved", "discarded", "failed"]
 
 
 def test_what_is_restored_here_is_open_there_again(
-    foreign: Foreign, sync: Sync, do: Callable[..., None]
+    anyone: Foreign | Native, look: Callable[[], None], do: Callable[..., None]
 ) -> None:
-    [key] = foreign.add()
-    sync()
+    [key] = anyone.add()
+    look()
     do("resolve", get_letter(key))
-    sync()
+    look()
     do("restore", get_letter(key))
-    sync()
-    assert foreign.get_status(key) == (foreign.words["open"], None)
-    sync()
+    look()
+    assert anyone.get_status(key) == (anyone.words["open"], None)
+    look()
     assert get_letter(key).status == "failed"
 
 
@@ -105,17 +121,17 @@ def test_what_is_closed_there_is_closed_here_as_resolved_at_source(foreign: Fore
 
 
 def test_a_failure_after_it_was_resolved_opens_both_sides(
-    foreign: Foreign, sync: Sync, do: Callable[..., None]
+    anyone: Foreign | Native, look: Callable[[], None], do: Callable[..., None]
 ) -> None:
-    [key] = foreign.add()
-    sync()
+    [key] = anyone.add()
+    look()
     do("resolve", get_letter(key))
-    sync()
-    foreign.fail_again(key)
-    sync()
+    look()
+    anyone.fail_again(key)
+    look()
     letter = get_letter(key)
     assert (letter.status, letter.attempts, letter.body.error_message) == ("failed", 4, "still negative")
-    assert foreign.get_status(key)[0] == foreign.words["open"]
+    assert anyone.get_status(key)[0] == anyone.words["open"]
     assert not OwedWrite.objects.exists()
     # The name of who resolved it has stayed behind there; it means nothing for an open row.
     assert (letter.closed_by, letter.closed_at) == ("", None)

@@ -1,0 +1,37 @@
+"""Sources on the overview: those that cannot be read, and rows that moved while somebody closed their letters."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.attention import Need
+from sources.models import MovedRow
+from sources.queries import list_rows
+
+# Long enough that whoever closed them sees it.
+MOVED_FOR = timedelta(hours=1)
+
+
+def find_silent() -> Iterator[Need]:
+    for row in list_rows() if settings.SOURCES else ():
+        if row.health.needs_somebody:
+            url = reverse("sources:source", args=[row.name])
+            yield Need(f"{row.name} {row.health.says}", row.health.sentence, url, "See the source")
+
+
+def find_moved() -> Iterator[Need]:
+    if not settings.SOURCES:
+        return
+    recent = MovedRow.objects.filter(source__in=list(settings.SOURCES), at__gt=timezone.now() - MOVED_FOR)
+    names = sorted(set(recent.values_list("source", flat=True)[:1000]))
+    for name in names:
+        yield Need(
+            f"Rows of {name} moved while their letters were closed",
+            "They were not overwritten, and their letters follow them.",
+            reverse("sources:source", args=[name]),
+            "See which",
+            "warn",
+        )

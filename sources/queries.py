@@ -1,0 +1,99 @@
+"""Where the sources' pages get what they show: Postgres alone; a page never asks a source."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404
+from django.utils import timezone
+
+from dashboard.config import every_seconds
+from dashboard.models import Run
+from dlq.api import count_by_source
+from sources.health import Health, judge
+from sources.inspection import Kept
+from sources.models import MovedRow, OwedWrite, SourceState
+from sources.sync.importing import find_import
+
+# Above this the page says "10,000+".
+MOST_COUNTED = 10_000
+SHOWN_MOVED = 50
+
+# Each capability, what it is called, and what it is good for.
+CAPABILITIES = {
+    "reads_letters": "Its dead letters are read",
+    "writes_status": "Resolve, discard and restore are written back",
+    "reads_checkpoints": "Its checkpoints are read",
+    "resets_checkpoints": "Checkpoints can be reset",
+}
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A source that redrive.toml names, and what is known of it."""
+
+    name: str
+    kind: str
+    # None: nobody has looked yet.
+    state: SourceState | None
+    health: Health
+    open_count: int
+    # Letters that may have to be written back; capped.
+    owed_count: int
+    importing: Run | None
+    now: datetime
+
+    @property
+    def delay_seconds(self) -> float | None:
+        """How old what is shown may be; None: nothing is known."""
+        at = self.state.synced_at if self.state else None
+        return (self.now - at).total_seconds() if at else None
+
+    @property
+    def kept(self) -> Kept | None:
+        return Kept.of(self.state.inspection) if self.state else None
+
+    @property
+    def abilities(self) -> list[tuple[str, str]]:
+        """What can be done, and why not; nothing before the first look."""
+        kept = self.kept
+        return [(label, kept.why_not[name]) for name, label in CAPABILITIES.items()] if kept else []
+
+
+def list_rows() -> list[SourceRow]:
+    states = SourceState.objects.in_bulk(list(settings.SOURCES))
+    counts = count_by_source()
+    return [
+        make_row(name, values, states.get(name), counts) for name, values in sorted(settings.SOURCES.items())
+    ]
+
+
+def get_row(name: str) -> SourceRow:
+    """The source; Http404 if redrive.toml names none of this name."""
+    if name not in settings.SOURCES:
+        raise Http404(f"redrive.toml names no source {name}.")
+    return make_row(
+        name, settings.SOURCES[name], SourceState.objects.filter(name=name).first(), count_by_source()
+    )
+
+
+def make_row(
+    name: str, values: dict[str, Any], state: SourceState | None, counts: dict[str, int]
+) -> SourceRow:
+    now = timezone.now()
+    importing = find_import(state.cursor) if state else None
+    return SourceRow(
+        name,
+        values["kind"],
+        state,
+        judge(state, every_seconds(values), importing, now),
+        open_count=counts.get(name, 0),
+        owed_count=OwedWrite.objects.filter(source=name)[:MOST_COUNTED].count(),
+        importing=importing,
+        now=now,
+    )
+
+
+def list_moved(name: str) -> list[MovedRow]:
+    return list(MovedRow.objects.filter(source=name).order_by("-at")[:SHOWN_MOVED])

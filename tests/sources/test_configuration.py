@@ -1,0 +1,123 @@
+"""redrive.toml is read strictly: what makes no sense stops the start with a sentence that names table and key."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from dashboard.config import Config, read_config
+from dashboard.env import Env
+from sources.registry import list_sources
+
+GOOD = """
+[sources.orders]
+kind = "eventsource-py"
+dsn = "env:ORDERS_DSN"
+
+[targets.orders-api]
+kind = "http"
+url = "https://orders.internal/replay"
+secret = "env:ORDERS_TOKEN"
+
+[consumers."orders/OrderSummaryProjection"]
+target = "orders-api"
+criticality = "ledger"
+sequence = "$.aggregate_id"
+"""
+ENVIRONMENT = {"ORDERS_DSN": "postgresql://reader:s3cret@db/orders", "ORDERS_TOKEN": "t0ken"}
+
+
+def read(text: str, directory: Path, **more: str) -> Config:
+    path = directory / "redrive.toml"
+    path.write_text(text)
+    return read_config(path, Env(ENVIRONMENT | more))
+
+
+def test_values_from_the_environment_are_put_in(tmp_path: Path) -> None:
+    config = read(GOOD, tmp_path)
+    assert config.sources["orders"]["dsn"] == ENVIRONMENT["ORDERS_DSN"]
+    assert config.targets["orders-api"]["secret"] == "t0ken"
+    assert config.consumers["orders/OrderSummaryProjection"]["target"] == "orders-api"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[sorces.x]", "the file has 'sorces', which means nothing; it may have consumers, sources, targets"),
+        ("sources = 1", "write sources as tables, such as [sources.NAME]"),
+        ("[sources.x]\nkind =", "redrive.toml is not TOML"),
+        ("[sources.x]\ndsn = 'y'", "[sources.x] needs a kind"),
+        ("[sources.native]\nkind = 'sql'", "(native, tokens mean something else)"),
+        ("[sources.'a/b']\nkind = 'sql'", "write the name with small letters"),
+        ("[targets.source]\nkind = 'http'", "(handler, source mean something else)"),
+        (
+            "[sources.x]\nkind = 'sql'\ndsn = 'env:NOT_SET'",
+            "takes its value from env:NOT_SET, which is not set",
+        ),
+        ("[sources.x]\nkind = 'sql'\ndsn = 'postgresql://a:pw@b/c'", "[sources.x] dsn holds a secret"),
+        ("[sources.x]\nkind = 'sql'\ndsn = 'host=b password=pw'", "dsn holds a secret"),
+        ("[targets.x]\nkind = 'http'\nsecret = 'pw'", "[targets.x] secret holds a secret"),
+        ("[consumers.x]\ntarget = 'handler'", 'write the name as "source/consumer"'),
+        ("[consumers.'a/b']\ntarget = 'nobody'", "target is 'nobody'; there are handler, source"),
+        ("[consumers.'a/b']\ntarget = 1", "target is 1; write text"),
+        ("[consumers.'a/b']\ncriticality = 'very'", "write one of normal, ledger"),
+        ("[consumers.'a/b']\nsequence = 'id'", "write a path like $.aggregate_id"),
+        (
+            "[consumers.'a/b']\ntagret = 'x'",
+            "'tagret', which means nothing; it may have criticality, sequence",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as raised:
+        read(text, tmp_path)
+    assert sentence in str(raised.value)
+    assert "pw" not in str(raised.value)
+
+
+def test_a_file_that_is_named_and_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match="which cannot be read"):
+        read_config(tmp_path / "nowhere.toml", Env({}))
+
+
+MAPPING = {
+    "kind": "sql",
+    "dsn": "postgresql://db/x",
+    "table": "t",
+    "key": "id",
+    "consumer": "c",
+    "payload": "p",
+    "failed_at": "f",
+    "status": "s",
+    "open": ["new"],
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"kind": "pigeon"}, "of kind 'pigeon'; there are eventcore, eventsource-py, platform-services, sql"),
+        ({"kind": "eventsource-py"}, "needs a dsn"),
+        (
+            {"kind": "eventsource-py", "dsn": "x", "tabel": "y"},
+            "'tabel', which means nothing; it may have dsn",
+        ),
+        ({"kind": "eventsource-py", "dsn": "x", "every_seconds": "2"}, "every_seconds is '2'; write seconds"),
+        ({"kind": "eventsource-py", "dsn": "x", "timeout_seconds": 90}, "from 0.1 to 30"),
+        ({"kind": "sql", "dsn": "x"}, "needs table, key, payload, failed_at, consumer (or consumer_name)"),
+        (MAPPING | {"open": "new"}, "open is 'new'; write a list of words"),
+        (MAPPING | {"key_grows": "no"}, "key_grows is 'no'; write true or false"),
+        (MAPPING | {"status": ""}, "status and open go together"),
+        (MAPPING | {"key": "$.id"}, "key is '$.id'; it must be a column"),
+        (MAPPING | {"sequence": "$.a[*]"}, "write a path like $.order.id"),
+        (MAPPING | {"retry": "again"}, "must be one of the open words"),
+        (MAPPING | {"resolved": "new"}, "which is among the open words"),
+    ],
+)
+def test_a_source_that_cannot_work_is_refused(settings: Any, values: dict[str, Any], sentence: str) -> None:
+    settings.SOURCES = {"x": values}
+    with pytest.raises(ImproperlyConfigured) as raised:
+        list_sources()
+    assert "[sources.x]" in str(raised.value)
+    assert sentence in str(raised.value)

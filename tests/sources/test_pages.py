@@ -1,0 +1,115 @@
+"""The sources' pages, the command, and what letters' pages say of their source."""
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from dashboard.models import AuditEntry, Run
+from dashboard.runs import states
+from dlq.models import DeadLetter
+from sources.models import SourceState
+from sources.sync import importing
+from tests.sources.foreign import Foreign
+
+pytestmark = pytest.mark.django_db
+Sync = Callable[..., SourceState]
+
+
+def read(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_without_a_source_the_page_says_how_to_connect_one(viewer: Client, settings: Any) -> None:
+    settings.SOURCES = {}
+    page = read(viewer, "/sources/")
+    assert "No system is connected" in page
+    assert "redrive.toml" in page
+
+
+def test_a_source_shows_health_letters_and_what_cannot_be_done(
+    foreign: Foreign, sync: Sync, viewer: Client
+) -> None:
+    assert "orders was not looked at yet" in read(viewer, "/sources/orders/")
+    foreign.add(2)
+    sync()
+    page = read(viewer, "/sources/orders/")
+    assert "orders is up to date" in page
+    assert "The role" in page
+    assert "dead_letter_queue: 13 columns" in page
+    assert "orders is up to date" in read(viewer, "/sources/")
+    assert viewer.get("/sources/other/").status_code == 404
+
+
+def test_a_letter_says_how_its_row_stands(foreign: Foreign, sync: Sync, viewer: Client) -> None:
+    [key] = foreign.add()
+    sync()
+    letter = DeadLetter.objects.get()
+    page = read(viewer, f"/dead-letters/letters/{letter.pk}/")
+    assert f"Row {key} says failed." in page
+    assert "No replay: Nobody has said where letters of OrderSummary are replayed to" in page
+    DeadLetter.objects.update(status="resolved")
+    assert "is not written there yet" in read(viewer, f"/dead-letters/letters/{letter.pk}/")
+
+
+def test_an_import_that_ended_early_is_named_and_begins_again(
+    foreign: Foreign, sync: Sync, operator: Client, viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "IMPORT_ABOVE", 2)
+    foreign.add(5)
+    sync()
+    assert "is being imported" in read(viewer, "/sources/orders/")
+    run = Run.objects.get()
+    states.move(run.pk, Run.State.CANCELLING)
+    states.settle(run.pk)
+    assert "orders is not complete" in read(operator, "/")
+    assert "Import what is missing" not in read(viewer, "/sources/orders/")
+    assert viewer.post("/sources/orders/import/").status_code == 403
+    assert operator.get("/sources/orders/import/").status_code == 405
+    operator.post("/sources/orders/import/")
+    assert AuditEntry.objects.filter(action="source.import", outcome="succeeded").count() == 2
+    sync()
+    assert Run.objects.count() == 2
+    operator.post("/sources/orders/import/")
+    assert Run.objects.count() == 2
+    assert AuditEntry.objects.filter(action="source.import", outcome="failed").count() == 1
+
+
+def check(*arguments: str) -> str:
+    out = StringIO()
+    call_command("sources", "check", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_check_says_what_was_recognised_and_what_the_role_may_do(
+    make_foreign: Callable[..., Foreign], settings: Any
+) -> None:
+    make_foreign("eventsource-py", "orders")
+    make_foreign("sql", "billing")
+    said = check()
+    assert "orders (eventsource-py)" in said
+    assert "dead_letter_queue: 13 columns, all that are needed are there." in said
+    assert "Resolve, discard and restore are written back: yes." in said
+    assert "billing (sql)" in said
+    assert "orders" not in check("billing")
+    with pytest.raises(CommandError, match="names no source nobody"):
+        check("nobody")
+
+
+def test_check_says_in_one_sentence_what_is_wrong(
+    make_foreign: Callable[..., Foreign], settings: Any
+) -> None:
+    foreign = make_foreign("sql", "billing")
+    settings.SOURCES["billing"]["failed_at"] = "failed_on"
+    with pytest.raises(CommandError, match="Nothing can be read from billing"):
+        check()
+    settings.SOURCES = {"gone": foreign.configuration | {"dsn": "postgresql://127.0.0.1:1/x"}}
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("sources", "check", stdout=out)
+    assert out.getvalue().startswith("gone (sql): It cannot be reached: ")
