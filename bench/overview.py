@@ -16,7 +16,7 @@ from django.db import connection
 from bench.http import copy_database, make_session, serving
 from bench.letters import OPEN_SHARE, fill
 from bench.report import Bar, in_turns, report
-from dashboard.overview.queries import RANGES
+from dashboard.overview.figures import RANGES
 from dlq.needs import GROWING, SHOWN
 from dlq.queries.groups import find_worst
 from dlq.queries.overview import count_recent, cut, get_history, get_open

@@ -4,7 +4,7 @@ Each step keeps its place in a `Reading` in the same transaction as what it copi
 """
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -17,6 +17,8 @@ from dashboard.redis import get_redis
 BATCH = 1000
 # Prefix of the hash's fields that name who depends on the breaker; the value is when they last said so.
 USER = "user:"
+# Who depends on it says so every hour while calling; who has not for this long depends on it no more.
+USER_FOR = timedelta(days=7)
 
 
 def copy_transitions() -> None:
@@ -98,7 +100,7 @@ def save_directory(found: dict[str, dict[str, str]]) -> None:
             Breaker(
                 name=name,
                 policy=json.loads(fields.get("policy") or "{}"),
-                used_by=sorted(field.removeprefix(USER) for field in fields if field.startswith(USER)),
+                used_by=list_users(fields, now - USER_FOR),
                 seen_at=now,
             )
             for name, fields in sorted(found.items())
@@ -107,6 +109,11 @@ def save_directory(found: dict[str, dict[str, str]]) -> None:
         unique_fields=["source", "name"],
         update_fields=["policy", "used_by", "seen_at"],
     )
+
+
+def list_users(fields: dict[str, str], since: datetime) -> list[str]:
+    said = {name: at for name, at in fields.items() if name.startswith(USER)}
+    return sorted(name.removeprefix(USER) for name, at in said.items() if from_ms(at) > since)
 
 
 def close_forgotten() -> None:

@@ -40,6 +40,7 @@ def trip_breaker(name: str, *, actor: audit.Actor, reason: str, hold_for: timede
 
 def reset_breaker(name: str, *, actor: audit.Actor, reason: str) -> bool:
     """Close the breaker; False if Redis is away, and the end of the trip takes effect as soon as it is back."""
+    trips.end_expired()
     with audit.action("breaker.reset", actor=actor, subject=name, reason=reason):
         trip = Trip.objects.select_for_update().filter(breaker__name=name, ended_at=None).first()
         if trip:
@@ -49,7 +50,9 @@ def reset_breaker(name: str, *, actor: audit.Actor, reason: str) -> bool:
             close_in_redis(name)
     if trip:
         try:
-            trips.lift(trip)
+            if not trips.lift(trip):
+                # The trip had not reached Redis yet: what is open there is open by itself.
+                scripts.reset(get_redis().execute_command, name, None, "")
         except RedisError:
             return False
     return True

@@ -27,9 +27,11 @@ def hold(trip: Trip) -> None:
     scripts.hold(get_redis().execute_command, trip.breaker.name, None, trip.pk, until)
 
 
-def lift(trip: Trip) -> None:
-    scripts.reset(get_redis().execute_command, trip.breaker.name, None, trip.pk)
+def lift(trip: Trip) -> bool:
+    """Let go of the breaker; False if Redis did not know of the trip."""
+    was_held = bool(scripts.reset(get_redis().execute_command, trip.breaker.name, None, trip.pk))
     Trip.objects.filter(pk=trip.pk).update(is_lifted=True)
+    return was_held
 
 
 def end_expired() -> None:

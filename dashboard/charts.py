@@ -121,7 +121,7 @@ class Chart:
 def stack_columns(
     series: Sequence[Series], words: list[str], marks: list[str], sentence: str, *, gap: float = 0.2
 ) -> Chart:
-    """A column for each of the words; `gap` is the part of a column's width that stays free."""
+    """A column for each of the words; `gap` is the part of it that stays free, below zero they touch without a seam."""
     step = WIDTH / len(words)
     values = [[one.values[n] or 0 for one in series] for n in range(len(words))]
     ticks = make_ticks(max(map(sum, values)))

@@ -6,7 +6,14 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.config import Config, every_seconds, read_config
-from dashboard.embedded.addresses import DATABASE, DEMO_DATABASE, DEMO_REDIS, database_url, redis_url
+from dashboard.embedded.addresses import (
+    DATABASE,
+    DEMO_DATABASE,
+    DEMO_REDIS,
+    WAREHOUSE_DATABASE,
+    database_url,
+    redis_url,
+)
 from dashboard.env import Env
 from dashboard.stores import django_database, kombu_url
 
@@ -164,8 +171,15 @@ WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000
 
 # What is connected: redrive.toml, if there is one; see docs/sources.md and docs/replay.md -----------------
 
-CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(BASE_DIR / "redrive.toml"))).absolute()
-CONFIG = read_config(CONFIG_PATH, env) if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists() else Config()
+# The demo shop brings its own, which attaches its second system: what is yours stays out of the demo's database.
+OWN_CONFIG = BASE_DIR / ("demo/redrive.toml" if DEMO else "redrive.toml")
+WAREHOUSE_URL = database_url(DATA_DIR, WAREHOUSE_DATABASE)
+CONFIG_PATH = Path(env.text("REDRIVE_CONFIG", str(OWN_CONFIG))).absolute()
+CONFIG = (
+    read_config(CONFIG_PATH, Env({**env.variables, "DEMO_WAREHOUSE_DSN": WAREHOUSE_URL}))
+    if env.text("REDRIVE_CONFIG") or CONFIG_PATH.exists()
+    else Config()
+)
 # Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
 SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
+import psycopg
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
@@ -19,6 +20,7 @@ from demo.pruning import prune
 from demo.simulator import Simulator
 from demo.sink import Sink
 from demo.stories import ENDPOINT
+from demo.warehouse.writer import Warehouse
 
 logger = logging.getLogger("demo")
 
@@ -34,9 +36,12 @@ def open_shop(stopping: threading.Event) -> None:
     sink.start()
     try:
         Shop.objects.update_or_create(pk=1, defaults={"sink_port": sink.port})
+        warehouse = Warehouse(settings.WAREHOUSE_URL, timezone.now(), speed=settings.DEMO_SPEED)
         wait_for_console(stopping)
         make_past(sink, is_stopping=stopping.is_set)
-        live(sink, stopping)
+        if not stopping.is_set():
+            warehouse.make_past(timetable.PAST)
+            live(sink, warehouse, stopping)
     finally:
         sink.close()
 
@@ -48,7 +53,7 @@ def wait_for_console(stopping: threading.Event) -> None:
             return
 
 
-def live(sink: Sink, stopping: threading.Event) -> None:
+def live(sink: Sink, warehouse: Warehouse, stopping: threading.Event) -> None:
     began_at, speed = timezone.now(), settings.DEMO_SPEED
     simulator = Simulator(began_at, speed=speed)
     night_shift = NightShift(began_at, speed=speed)
@@ -57,10 +62,12 @@ def live(sink: Sink, stopping: threading.Event) -> None:
     chores_at = time.monotonic() + CHORES_EVERY_SECONDS
     while not stopping.wait(TICK_SECONDS):
         run_safely(lambda: tick(simulator, sink))
+        run_safely(lambda: warehouse.tick(timezone.now()))
         if time.monotonic() >= chores_at:
             chores_at = time.monotonic() + CHORES_EVERY_SECONDS
             run_safely(lambda: night_shift.look_around(timezone.now()))
             run_safely(prune)
+            run_safely(warehouse.prune)
 
 
 def tick(simulator: Simulator, sink: Sink) -> None:
@@ -75,6 +82,6 @@ def run_safely(step: Callable[[], object]) -> None:
     """A database that is away is the console's business; the shop waits and goes on."""
     try:
         step()
-    except DatabaseError as error:
+    except (DatabaseError, psycopg.Error) as error:
         logger.warning("The shop waits: %s", error)
         connection.close()

@@ -16,27 +16,34 @@ class ShopError(Exception):
 def deploy_fix(*, actor: audit.Actor, reason: str = "") -> Shop:
     """Put the version into production that knows the missing rate; twice is once."""
     with audit.action("shop.deploy", actor=actor, reason=reason) as entry:
-        shop = Shop.objects.select_for_update().get(pk=1)
+        shop = lock_shop()
         if not shop.is_buggy:
             raise ShopError(f"Version {shop.version} has no known bug; there is nothing to fix.")
-        timetable.release(shop.patch + 1)
-        entry.subject = f"version 1.7.{shop.patch + 1}"
-        entry.details = {"from": shop.version}
-    return Shop.objects.get(pk=1)
+        return deploy_next(shop, entry)
 
 
 def ship_bug(*, actor: audit.Actor, reason: str = "") -> Shop:
     """Put the next release into production, which sells in a currency that its rate table has not."""
     with audit.action("shop.deploy", actor=actor, reason=reason) as entry:
-        shop = Shop.objects.select_for_update().get(pk=1)
+        shop = lock_shop()
         if shop.is_buggy:
             raise ShopError(f"Version {shop.version} has its bug already.")
         if shop.patch >= timetable.LAST_PATCH:
             raise ShopError("There is no further currency to begin selling in.")
-        timetable.release(shop.patch + 1)
-        entry.subject = f"version 1.7.{shop.patch + 1}"
-        entry.details = {"from": shop.version}
-    return Shop.objects.get(pk=1)
+        return deploy_next(shop, entry)
+
+
+def lock_shop() -> Shop:
+    Shop.objects.get_or_create(pk=1)
+    return Shop.objects.select_for_update().get(pk=1)
+
+
+def deploy_next(shop: Shop, entry: audit.Entry) -> Shop:
+    entry.details = {"from": shop.version}
+    timetable.release(shop.patch + 1)
+    shop.refresh_from_db()
+    entry.subject = f"version {shop.version}"
+    return shop
 
 
 def begin_story(name: str, *, actor: audit.Actor, reason: str = "") -> Story:
@@ -49,10 +56,10 @@ def begin_story(name: str, *, actor: audit.Actor, reason: str = "") -> Story:
 
 
 def choose_subject(name: str) -> str:
-    """Whom it hits: not the one whom it hit last."""
+    """Whom it hits: the next after the one whom it hit last, or that one while it lasts."""
     if name != stories.ENDPOINT:
         return ""
     last = Story.objects.filter(name=name).first()
-    if last and last.is_on:
-        return last.subject
-    return SELLERS[(SELLERS.index(last.subject) + 1) % len(SELLERS)] if last and last.subject else SELLERS[0]
+    if last is None:
+        return SELLERS[0]
+    return last.subject if last.is_on else SELLERS[(SELLERS.index(last.subject) + 1) % len(SELLERS)]

@@ -14,7 +14,7 @@ from demo.stories import LEDGER, PRODUCER, SALE, SELLERS
 from projections.api import append
 
 # Seconds between two of each, on an ordinary day.
-ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 10.0, 25.0, 1.5
+ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 15.0, 30.0, 1.5
 # In a sale.
 CROWD = 3
 SEED = 1702
@@ -31,7 +31,8 @@ class Simulator:
         self.random = self.sales.random
         self.next_at = dict.fromkeys(("order", "price", "view"), at)
         self.waiting: list[Due] = []
-        self.told: datetime | None = None
+        # When each story that is an event was last told.
+        self.told: dict[str, datetime] = {}
 
     def advance(
         self, to: datetime, *, is_past: bool = False, views: bool = True, slowdown: float = 1.0
@@ -55,15 +56,11 @@ class Simulator:
         return len(due)
 
     def plan(self, to: datetime, shop: Shop, *, views: bool, slowdown: float) -> None:
-        on = stories.current()
-        crowd = (CROWD if SALE in on else 1) / slowdown
-        is_malformed = PRODUCER in on
+        crowd = (CROWD if SALE in stories.current() else 1) / slowdown
         while self.comes("order", to, ORDER_EVERY / crowd):
-            self.place_order(shop, self.next_at["order"], is_malformed=is_malformed)
-            # One or two are enough to make the point.
-            is_malformed = is_malformed and self.random.random() < 0.5
+            self.place_order(shop, self.next_at["order"])
         while self.comes("price", to, PRICE_EVERY * slowdown):
-            self.add(self.sales.price(self.next_at["price"], patch=shop.patch, is_malformed=PRODUCER in on))
+            self.add(self.sales.price(self.next_at["price"], patch=shop.patch))
         while self.comes("view", to, VIEW_EVERY):
             if views:
                 self.add(self.sales.view(self.next_at["view"], patch=shop.patch))
@@ -78,26 +75,30 @@ class Simulator:
         self.next_at[what] += after
         return True
 
-    def place_order(self, shop: Shop, at: datetime, *, is_malformed: bool = False, seller: str = "") -> None:
+    def place_order(self, shop: Shop, at: datetime, *, is_malformed: bool = False) -> None:
         shop.last_order += 1
-        planned = self.sales.order(
-            shop.last_order, at, patch=shop.patch, is_malformed=is_malformed, seller=seller
-        )
-        for due in planned:
+        for due in self.sales.order(shop.last_order, at, patch=shop.patch, is_malformed=is_malformed):
             self.add(due)
 
     def add(self, due: Due) -> None:
         heapq.heappush(self.waiting, due)
 
     def tell_stories(self, to: datetime, shop: Shop) -> None:
-        """A ledger story that is on is one event, and then over."""
-        story = stories.current().get(LEDGER)
-        if story and story.began_at != self.told:
-            self.told = story.began_at
-            account = Account.objects.filter(held__gt=0).order_by("-position").first()
-            if account:
-                number = int(account.escrow.rpartition("-")[2])
-                self.add(self.sales.bad_release(number, to, patch=shop.patch))
+        """Two stories are events of their own, once each time they begin."""
+        for name, tell in ((PRODUCER, self.send_malformed), (LEDGER, self.overdraw)):
+            story = stories.current().get(name)
+            if story and story.began_at != self.told.get(name):
+                self.told[name] = story.began_at
+                tell(to, shop)
+
+    def send_malformed(self, at: datetime, shop: Shop) -> None:
+        self.place_order(shop, at, is_malformed=True)
+        self.add(self.sales.price(at, patch=shop.patch, is_malformed=True))
+
+    def overdraw(self, at: datetime, shop: Shop) -> None:
+        account = Account.objects.filter(held__gt=0).order_by("-position").first()
+        if account:
+            self.add(self.sales.bad_release(int(account.escrow.rpartition("-")[2]), at, patch=shop.patch))
 
     def choose_seller(self) -> str:
         return self.random.choice(SELLERS)

@@ -12,7 +12,7 @@ from dashboard.models import AuditEntry, Run
 from demo.models import SeenStep
 from demo.pricing import get_shop
 from dlq.models import FailureGroup
-from projections.models import NATIVE, Projection
+from projections.models import NATIVE, Projection, RebuildRequest
 
 # Pages that are steps: who has looked at one has taken it.
 PAGES = {
@@ -99,7 +99,8 @@ def find_visit(user: Any) -> Visit | None:
                 "Rebuild a projection",
                 "Its read model is emptied and every event handled again; live goes on where it ends.",
                 find_projection_url(),
-                Run.objects.filter(kind="rebuild", requested_by=str(user)).exists(),
+                Run.objects.filter(kind="rebuild", requested_by=str(user)).exists()
+                or RebuildRequest.objects.filter(requested_by=str(user)).exists(),
             ),
             Step(
                 "Look at a breaker",

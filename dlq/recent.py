@@ -9,6 +9,7 @@ class RecentLetter(NamedTuple):
 
     id: int
     event_type: str
+    error_type: str
     summary: str
     status: str
     last_failed_at: datetime

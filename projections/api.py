@@ -10,7 +10,6 @@ from projections.definition import (
     list_projectors,
     register,
 )
-from projections.foreign.record import keep_checkpoints, look_at_checkpoints
 from projections.models import NATIVE, Criticality, Effects
 from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
@@ -64,11 +63,9 @@ __all__ = [
     "handles",
     "handles_batch",
     "is_outage",
-    "keep_checkpoints",
     "list_projectors",
     "lock_consumer",
     "lock_standings",
-    "look_at_checkpoints",
     "pick_events",
     "pipelining",
     "presets",

@@ -12,8 +12,10 @@ class ProjectionsConfig(AppConfig):
         from projections.declared import sync_declared
         from projections.definition import list_projectors
         from projections.foreign.queries import find_troubled as find_troubled_foreign
+        from projections.foreign.record import keep, look
         from projections.needs import find_lagging
         from projections.queries import find_troubled
+        from sources.api import keep_checkpoints
 
         # Every app's own `projections.py`.
         autodiscover_modules("projections")
@@ -22,4 +24,5 @@ class ProjectionsConfig(AppConfig):
         attention.register(find_troubled, rank=1)
         attention.register(find_troubled_foreign, rank=1)
         attention.register(find_lagging, rank=3)
+        keep_checkpoints(look, keep)
         post_migrate.connect(sync_declared, sender=self)

@@ -23,7 +23,7 @@ def sync_declared(**_: Any) -> None:
     recount_idle()
 
 
-def make_row(projector: Projector, tail: int) -> Projection:
+def make_row(projector: Projector, tail: int = 0) -> Projection:
     return Projection(
         source=NATIVE,
         name=projector.name,

@@ -12,6 +12,10 @@ from projections.models import LagSample, Projection
 from projections.runtime.lock import try_lock_consumer
 
 RATE_WINDOW = timedelta(minutes=5)
+# What the lag is compared with: no further back, or a burst that is over would long be taken for arrival.
+GAIN_WINDOW = timedelta(minutes=2)
+# Less than this apart, two measurements say nothing.
+GAIN_AFTER_SECONDS = 10
 TREND_WINDOW = timedelta(hours=1)
 
 # The total of each type is kept under the head's lock, and what a projection has seen of its types with its checkpoint:
@@ -26,19 +30,16 @@ LEFT JOIN LATERAL (
 LEFT JOIN projections_event next ON next.position = p.position + 1
 """
 
-# Exactly what a projection has seen of its types, from the events' own numbers: of each type all before the next one,
-# or all there are. After a checkpoint or the types were changed, and by beat, should the sum ever be off.
-RECOUNT = """
-UPDATE projections_projection p SET seen_count = (
-    SELECT coalesce(sum(coalesce(next.type_no - 1, known.number)), 0)
-    FROM projections_eventtype known
-    LEFT JOIN LATERAL (
-        SELECT type_no FROM projections_event e
-        WHERE e.type = known.name AND e.position > p.position ORDER BY e.position LIMIT 1
-    ) AS next ON true
-    WHERE known.name = ANY(p.event_types)
-)
-WHERE p.id = %(id)s
+# How many events of the types there are up to a position, from their own numbers: of each type all before the next
+# one, or all there are.
+COUNT_SEEN = """
+SELECT coalesce(sum(coalesce(next.type_no - 1, known.number)), 0)
+FROM projections_eventtype known
+LEFT JOIN LATERAL (
+    SELECT type_no FROM projections_event e
+    WHERE e.type = known.name AND e.position > %(position)s ORDER BY e.position LIMIT 1
+) AS next ON true
+WHERE known.name = ANY(%(types)s)
 """
 
 # What each did in the window, and how long ago its first minute there began.
@@ -74,10 +75,12 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """Events a second over the last minutes; `arriving` is None while nobody has sampled."""
+    """Events a second over the last minutes; `arriving` and `gain` are None while nobody has sampled."""
 
     handled: float = 0.0
     arriving: float | None = None
+    # By how much the lag shrinks, of late; below 0 it grows.
+    gain: float | None = None
     processed_count: int = 0
     failed_count: int = 0
 
@@ -100,8 +103,8 @@ class Measures:
     def seconds_left(self) -> float | None:
         if not self.lag.events:
             return 0.0
-        gain = self.rates.handled - (self.rates.arriving or 0.0)
-        return self.lag.events / gain if gain > 0 else None
+        gain = self.rates.gain
+        return self.lag.events / gain if gain and gain > 0 else None
 
 
 def get_lags() -> dict[int, Lag]:
@@ -114,9 +117,20 @@ def get_lags() -> dict[int, Lag]:
 
 
 def recount_seen(projection_id: int) -> None:
-    """Put right what a projection has seen of its types; the caller holds its lock, so that it does not move."""
+    """Put right what a projection has seen of its types; the caller holds its lock, so that it does not move.
+
+    After a checkpoint or the types were changed, and by beat, should the sum ever be off.
+    """
+    found = Projection.objects.filter(pk=projection_id)
+    for types, position in found.values_list("event_types", "position"):
+        found.update(seen_count=count_seen(types, position))
+
+
+def count_seen(types: list[str], position: int) -> int:
+    """Exactly how many events of these types there are up to the position."""
     with connection.cursor() as cursor:
-        cursor.execute(RECOUNT, {"id": projection_id})
+        cursor.execute(COUNT_SEEN, {"types": types, "position": position})
+        return int(cursor.fetchone()[0])
 
 
 def recount_idle() -> None:
@@ -146,17 +160,26 @@ def get_measures(since: timedelta = TREND_WINDOW) -> dict[int, Measures]:
 
 
 def make_rates(
-    lag: Lag, pace: tuple[int, int, int, datetime] | None, samples: Iterable[Sample], now: datetime
+    lag: Lag, pace: tuple[int, int, int, datetime] | None, samples: list[Sample], now: datetime
 ) -> Rates:
     """What arrives is what was handled, and what the lag grew by meanwhile."""
     handled_count, processed, failed, since = pace or (0, 0, 0, now - RATE_WINDOW)
     handled = float(handled_count) / max((now - since).total_seconds(), 1.0)
-    earlier = next((sample for sample in samples if sample.at > now - RATE_WINDOW), None)
-    arriving = None
-    if earlier:
-        growth = (lag.events - earlier.lag) / max((now - earlier.at).total_seconds(), 1.0)
-        arriving = max(handled + growth, 0.0)
-    return Rates(handled, arriving, int(processed), int(failed))
+    growth = find_growth(lag, samples, now, RATE_WINDOW)
+    arriving = None if growth is None else max(handled + growth, 0.0)
+    growth = find_growth(lag, samples, now, GAIN_WINDOW, GAIN_AFTER_SECONDS)
+    return Rates(handled, arriving, None if growth is None else -growth, int(processed), int(failed))
+
+
+def find_growth(
+    lag: Lag, samples: Iterable[Sample], now: datetime, window: timedelta, least_seconds: float = 0
+) -> float | None:
+    """Events a second by which the lag grew since the oldest sample of the window; None: there is none."""
+    earlier = next((sample for sample in samples if sample.at > now - window), None)
+    seconds = (now - earlier.at).total_seconds() if earlier else 0.0
+    if earlier is None or seconds < least_seconds:
+        return None
+    return (lag.events - earlier.lag) / max(seconds, 1.0)
 
 
 def take_samples(at: datetime | None = None) -> None:

@@ -13,7 +13,7 @@ from dashboard.models import AuditEntry, Heartbeat, Lane, Run
 from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
-from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, get_measures
+from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, count_seen, get_measures
 from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
 from projections.reasons import Reason, describe_error, explain
 from projections.store import get_head, get_tail
@@ -142,6 +142,12 @@ def preview_rebuild(projection: Projection) -> RebuildPreview:
     return RebuildPreview(events, events / rate, letters, count_overrides(projection.name, source=NATIVE))
 
 
+def preview_reset(projection: Projection, position: int) -> tuple[int, int]:
+    """How many events of its types a reset to the position would handle again, and how many it would leave out."""
+    seen = [count_seen(projection.event_types, at) for at in (projection.position, position)]
+    return max(seen[0] - seen[1], 0), max(seen[1] - seen[0], 0)
+
+
 def find_troubled() -> Iterator[Need]:
     """Projections that wait for a person; one small query, since every page asks."""
     troubled = Q(state=Projection.State.STOPPED) | Q(accounting__missing__gt=0)
@@ -150,13 +156,17 @@ def find_troubled() -> Iterator[Need]:
         url = reverse("projections:projection", args=[row.pk])
         if row.state == Projection.State.STOPPED:
             headline = f"{row.name} has stopped on one event"
-            yield Need(headline, f"{describe_error(row)}. Nothing after it is handled.", url, "Decide")
+            yield Need(
+                headline, f"{describe_error(row).rstrip('.')}. Nothing after it is handled.", url, "Decide"
+            )
         if row.accounting.get("missing"):
             named = ", ".join(f"{found['position']:,}" for found in row.accounting["named"][:3])
-            headline = f"{row.name} is missing {row.accounting['missing']:,} event(s)"
+            missing = row.accounting["missing"]
+            headline = f"{row.name} is missing {missing:,} event{'' if missing == 1 else 's'}"
             yield Need(headline, f"Neither done nor on record: position {named}.", url, "See the account")
     count = RebuildRequest.objects.filter(state="open", expires_at__gt=timezone.now()).count()
     if count:
         sentence = "Somebody who may rebuild has to grant or deny."
         url = reverse("projections:requests")
-        yield Need(f"{count} rebuild(s) asked for", sentence, url, "See the requests", "warn")
+        headline = f"{count} rebuild{' is' if count == 1 else 's are'} asked for"
+        yield Need(headline, sentence, url, "See the requests", "warn")

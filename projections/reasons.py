@@ -10,6 +10,8 @@ from projections.lag import Measures
 from projections.models import Projection
 
 State, Block = Projection.State, Projection.Block
+# A lag that changes by less than this a second stays as it is.
+STEADY = 0.05
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ def explain(
     if row.block:
         return explain_block(row)
     if waits:
-        sentence = f"{waits[1]:,} event(s) wait for breaker {waits[0]}; the other streams go on."
+        breaker, number = waits
+        events = "1 event waits" if number == 1 else f"{number:,} events wait"
+        sentence = f"{events} for breaker {breaker}; the other streams go on."
         return Reason("Waiting", "warn", sentence)
     if not lag:
         return Reason("Up to date", "good", "It has handled every event of its types.")
@@ -67,16 +71,15 @@ def explain_block(row: Projection) -> Reason:
 
 
 def explain_lag(measures: Measures) -> Reason:
-    rates = measures.rates
-    arriving = rates.arriving or 0.0
-    if rates.arriving is not None and arriving > rates.handled + 0.05:
-        slower = f"{arriving - rates.handled:,.1f} a second"
-        return Reason(
-            "Falling behind", "warn", f"Slower than arrival by {slower}: more come than it handles."
-        )
-    left = measures.seconds_left
-    if left is None:
+    gain = measures.rates.gain
+    if gain is None:
         return Reason("Behind", "info", "Behind, and at work; its pace is not known yet.")
+    if gain < -STEADY:
+        sentence = f"Slower than arrival by {-gain:,.1f} a second: more come than it handles."
+        return Reason("Falling behind", "warn", sentence)
+    left = measures.seconds_left
+    if left is None or gain <= STEADY:
+        return Reason("Behind", "info", "Behind, and at work: as many come as it handles.")
     return Reason("Catching up", "info", f"Catching up; about {duration(left)} left at this pace.")
 
 

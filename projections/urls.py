@@ -1,6 +1,6 @@
 from django.urls import path
 
-from projections.views import foreign, pages, rebuilds, verbs
+from projections.views import foreign, pages, rebuilds, resets, verbs
 
 app_name = "projections"
 
@@ -25,8 +25,8 @@ urlpatterns = [
     path("<int:projection_id>/skip/", verbs.skip, name="skip"),
     path("<int:projection_id>/dead-letter/confirm/", verbs.confirm_dead_letter, name="confirm_dead_letter"),
     path("<int:projection_id>/dead-letter/", verbs.dead_letter, name="dead_letter"),
-    path("<int:projection_id>/reset/confirm/", rebuilds.confirm_reset, name="confirm_reset"),
-    path("<int:projection_id>/reset/", rebuilds.reset, name="reset"),
+    path("<int:projection_id>/reset/confirm/", resets.confirm_reset, name="confirm_reset"),
+    path("<int:projection_id>/reset/", resets.reset, name="reset"),
     path("<int:projection_id>/rebuild/confirm/", rebuilds.confirm_rebuild, name="confirm_rebuild"),
     path("<int:projection_id>/rebuild/", rebuilds.rebuild, name="rebuild"),
     path("<int:projection_id>/rebuild/request/", rebuilds.request_rebuild, name="request_rebuild"),

@@ -9,6 +9,7 @@ from sources.base import (
     Unaccounted,
 )
 from sources.inspection import list_read_only, why_not
+from sources.keeping import keep_checkpoints
 from sources.registry import find_source
 from sources.retrying import ask_to_retry, find_retried, why_no_retry
 from sources.rows import describe_rows
@@ -24,6 +25,7 @@ __all__ = [
     "describe_rows",
     "find_retried",
     "find_source",
+    "keep_checkpoints",
     "list_read_only",
     "why_no_retry",
     "why_not",

@@ -109,6 +109,8 @@ class Evidence:
 
     is_running: bool | None
     sentence: str
+    # Who was looked for, by name; empty: nobody said whom to look for.
+    worker: str = ""
     # Whether not being seen means being stopped; a projector that works in batches comes and goes.
     is_steady: bool = False
 

@@ -168,5 +168,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// On a narrow screen the sections scroll; the one that is open is to be seen.
+document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 const region = document.getElementById("live");
 if (region?.hasAttribute("hx-get")) startLive(region);

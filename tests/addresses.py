@@ -20,7 +20,12 @@ SAMPLES = dict.fromkeys(
         "item_id",
     ),
     "1",
-) | {"token": "no-such-token", "panel": "no-such-panel", "name": "no-such-source"}
+) | {
+    "token": "no-such-token",
+    "panel": "no-such-panel",
+    "name": "no-such-source",
+    "story": "no-such-story",
+}
 CONVERTERS = {
     "IntConverter": "int",
     "StringConverter": "str",

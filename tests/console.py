@@ -36,7 +36,7 @@ MARKS = {
 class Console:
     """Starts at once; what it prints is kept in `output`."""
 
-    def __init__(self, data_dir: Path, *arguments: str, port: int | None = None) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, port: int | None = None, demo: bool = False) -> None:
         self.port = port or free_port()
         self.output = ""
         self._process = subprocess.Popen(
@@ -44,7 +44,7 @@ class Console:
                 sys.executable,
                 str(MANAGE),
                 "up",
-                "--no-demo",
+                *([] if demo else ["--no-demo"]),
                 f"--port={self.port}",
                 f"--data={data_dir}",
                 *arguments,

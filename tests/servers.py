@@ -25,7 +25,7 @@ ENVIRONMENT = {
     "REDRIVE_SECRET_KEY": "only-for-tests-" * 4,
     "REDRIVE_ALLOWED_HOSTS": "testserver,localhost,127.0.0.1",
     "REDRIVE_HTTPS": "0",
-    "REDRIVE_APPS": "tests.tally,tests.shop",
+    "REDRIVE_APPS": "tests.tally,tests.shop,demo,examples.parcels",
     # Whatever the checkout is connected to is no business of the tests.
     "REDRIVE_CONFIG": os.devnull,
     # A worker that a test kills is to be missed soon.

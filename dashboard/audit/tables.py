@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any
 
 import django_tables2 as tables
@@ -8,15 +9,17 @@ from dashboard.models import AuditEntry
 
 OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
 
+WORDS = {True: "yes", False: "no", None: "none"}
+
 
 class AuditTable(tables.Table):
     at = TimeColumn(verbose_name="When")
-    actor = tables.Column(verbose_name="Who")
-    action = tables.Column(verbose_name="Did what", attrs={"td": {"class": "mono"}})
-    subject = tables.Column(verbose_name="To what")
+    actor = tables.Column(verbose_name="Who", attrs={"td": {"class": "name"}})
+    action = tables.Column(verbose_name="Did what", attrs={"td": {"class": "mono nowrap"}})
+    subject = tables.Column(verbose_name="To what", attrs={"td": {"class": "name"}})
     outcome = BadgeColumn(OUTCOME_TONES)
     details = TemplateCell("audit/_details_cell.html", verbose_name="Why and how", empty_values=())
-    address = tables.Column(verbose_name="From", attrs={"td": {"class": "mono dim"}})
+    address = tables.Column(verbose_name="From", attrs={"td": {"class": "mono dim nowrap"}})
 
     class Meta:
         orderable = False
@@ -25,4 +28,18 @@ class AuditTable(tables.Table):
 
     def context_details(self, record: AuditEntry) -> dict[str, Any]:
         action = find_action(record.action)
-        return {"entry": record, "description": action.description if action else "Not installed any more."}
+        return {
+            "entry": record,
+            "details": list(name_details(record.details)),
+            "description": action.description if action else "Not installed any more.",
+        }
+
+
+def name_details(details: dict[str, Any], within: str = "") -> Iterator[str]:
+    """Each as "name: value" in words; of one in another, both names."""
+    for name, value in details.items():
+        name = f"{within}{name.replace('_', ' ')}"
+        if isinstance(value, dict):
+            yield from name_details(value, f"{name} ")
+        else:
+            yield f"{name}: {WORDS.get(value, value) if isinstance(value, bool | None) else value}"

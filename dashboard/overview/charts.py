@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.utils import timezone
 
 from dashboard.charts import Chart, Series, stack_columns
-from dashboard.overview.queries import Figures, Range
+from dashboard.overview.figures import Figures, Range
 from dlq.models.words import Category
 from dlq.queries.overview import History, OpenFigures, Slots
 from dlq.sampling import ATTEMPT_BOUNDS
@@ -59,7 +59,7 @@ def draw_depth(figures: Figures, wanted: Range) -> Chart:
             f"{abs(now - then):,} {'more' if now > then else 'fewer'} than" if now != then else "as many as"
         )
         sentence = f"{now:,} letter{plural(now)} open, {change} {when}."
-    return draw([Series("open", "open", depths)], slots, sentence, gap=0)
+    return draw([Series("open", "open", depths)], slots, sentence, gap=-0.05)
 
 
 def draw_replays(figures: Figures, wanted: Range) -> Chart:

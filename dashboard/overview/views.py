@@ -12,7 +12,7 @@ from dashboard import overview_panels
 from dashboard.attention import list_attention
 from dashboard.memo import Memo
 from dashboard.overview import charts
-from dashboard.overview.queries import RANGES, gather
+from dashboard.overview.figures import RANGES, gather
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.quiet import find_quiet_since
 from dashboard.runs import queries as runs

@@ -32,6 +32,9 @@ class FailureGroup(models.Model):
     note = models.TextField(blank=True)
     ticket = models.URLField(max_length=500, blank=True)
 
+    # When it was found to have no letter any more; it goes some time later, unless it fails again.
+    retired_at = models.DateTimeField(null=True, blank=True)
+
     # Counted by beat every few seconds: it looks at every open letter, which a page must not.
     blocked_sequence_count = models.IntegerField(default=0)
     parked_count = models.IntegerField(default=0)

@@ -7,7 +7,7 @@ from django.core.exceptions import EmptyResultSet
 
 from dlq.models import DeadLetter
 from dlq.selection import Selection
-from dlq.targets import AnyTarget, ConfirmingTarget, HandlerTarget, find_target
+from dlq.targets import AnyTarget, HandlerTarget, find_target, get_confirmation_time
 
 COLUMNS = (
     *("id", "source", "consumer", "event_type", "sequence_key", "sequence_no", "status", "tier"),
@@ -79,10 +79,7 @@ class Plan:
     @property
     def confirms(self) -> bool:
         """Whether a target will tell later what became of what it took."""
-        return any(
-            isinstance(target, ConfirmingTarget) and target.confirmed_within is not None
-            for target in self.targets.values()
-        )
+        return any(get_confirmation_time(target) is not None for target in self.targets.values())
 
 
 def make_plan(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> Plan:

@@ -1,11 +1,12 @@
 """What a replay's page says beside its meter: how it goes about it, what fails in it, and what fails meanwhile."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, Max
+from django.db.models import Exists, OuterRef
 
 from dashboard.models import Run
 from dlq.masking import Masker
@@ -16,6 +17,8 @@ from dlq.replay.outcomes import FAILED
 
 SHOWN_GROUPS = 10
 SHOWN_NOTES = 5
+# A run may have a million items, and its page is asked for every second: so many of the newest speak for the others.
+LOOKED_AT = 5_000
 # Counts of what fails meanwhile stop here.
 MOST_COUNTED = 1_000
 
@@ -35,18 +38,32 @@ class FailingGroup:
 def describe_run(run: Run) -> dict[str, Any]:
     """The context of `_replay_run.html`."""
     items = LetterRunItem.objects.filter(run=run)
-    stopped = items.filter(outcome__in=["held", "skipped"])
-    why = stopped.order_by().values_list("outcome", "note").annotate(number=Count("pk")).order_by("-number")
+    stopped = list_stopped(run)
+    # An event that was held has no letter that could be replayed.
+    is_held = run.kind == "replay" and not run.is_active and bool(stopped)
     return {
         "options": ReplayOptions.of(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
         "failing": list_failing(run),
-        "stopped": list(why[:SHOWN_NOTES]),
+        "stopped": stopped,
         "meanwhile": count_meanwhile(run),
         "joined": count_joined(run),
-        "may_repeat": (not run.is_active and stopped.exists()) or items.filter(outcome__in=FAILED).exists(),
+        "may_repeat": is_held or items.filter(outcome__in=FAILED).exists(),
     }
+
+
+def list_newest(run: Run, outcome: str, *fields: str) -> list[tuple[Any, ...]]:
+    newest = LetterRunItem.objects.filter(run=run, outcome=outcome).order_by("-id")
+    return list(newest.values_list(*fields)[:LOOKED_AT])
+
+
+def list_stopped(run: Run) -> list[tuple[str, str, int]]:
+    """Why items were held or skipped, what is most frequent first."""
+    why = Counter(
+        (outcome, note) for outcome in ("held", "skipped") for (note,) in list_newest(run, outcome, "note")
+    )
+    return [(*reason, number) for reason, number in why.most_common(SHOWN_NOTES)]
 
 
 def describe_rung(run: Run) -> str:
@@ -58,25 +75,26 @@ def describe_rung(run: Run) -> str:
 
 
 def list_failing(run: Run) -> list[FailingGroup]:
-    """The groups of this run's failures, the newest first."""
-    failed = LetterRunItem.objects.filter(run=run, outcome__in=FAILED).order_by()
-    rows = list(
-        failed.values("group", "outcome")
-        .annotate(number=Count("pk"), last_at=Max("at"))
-        .order_by("-last_at")[:SHOWN_GROUPS]
-    )
-    groups = FailureGroup.objects.in_bulk([row["group"] for row in rows if row["group"]])
+    """The groups of this run's newest failures, the latest first."""
+    numbers: Counter[tuple[int | None, str]] = Counter()
+    last: dict[tuple[int | None, str], datetime] = {}
+    for outcome in FAILED:
+        for group_id, at in list_newest(run, outcome, "group", "at"):
+            numbers[group_id, outcome] += 1
+            last.setdefault((group_id, outcome), at)
+    latest = sorted(numbers, key=lambda key: last[key], reverse=True)[:SHOWN_GROUPS]
+    groups = FailureGroup.objects.in_bulk([group_id for group_id, _ in latest if group_id])
     masker = Masker(AnonymousUser())
     return [
         FailingGroup(
             group,
             masker.title(group) if group else "",
-            is_new=row["outcome"] == "new_error",
-            number=row["number"],
-            last_at=row["last_at"],
+            is_new=key[1] == "new_error",
+            number=numbers[key],
+            last_at=last[key],
         )
-        for row in rows
-        for group in [groups.get(row["group"])]
+        for key in latest
+        for group in [groups.get(key[0] or 0)]
     ]
 
 
@@ -90,4 +108,6 @@ def count_meanwhile(run: Run) -> int:
     """Letters of the same consumers that came since it was asked for, and are not part of it."""
     since = {"last_failed_at__gt": run.created_at, "first_failed_at__gt": run.created_at}
     new = DeadLetter.objects.open().filter(consumer__in=run.options.get("consumers", []), **since)
-    return new.order_by()[:MOST_COUNTED].count()
+    # A reprocessing makes letters of its own.
+    own = LetterRunItem.objects.filter(run=run, letter=OuterRef("pk"))
+    return new.filter(~Exists(own)).order_by()[:MOST_COUNTED].count()

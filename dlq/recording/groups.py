@@ -22,6 +22,8 @@ class Group:
 
     id: int
     resolved_at: datetime | None
+    # Its last letter was purged; see retention.py.
+    retired_at: datetime | None = None
 
 
 def add_facets(batch: list[Prepared]) -> None:
@@ -38,12 +40,23 @@ def add_groups(batch: list[Prepared]) -> dict[str, Group]:
     for one in batch:
         for tried in one.tries.values():
             wanted.setdefault(tried.group.value, describe_group(one, tried.group, tried.row["category"]))
-    found = find_groups(wanted)
+    found = revive(find_groups(wanted))
     missing = sorted(wanted.keys() - found.keys())
     if missing:
         send(sql.ADD_GROUPS, [wanted[fingerprint] for fingerprint in missing])
         found |= find_groups(missing)
     return found
+
+
+def revive(found: dict[str, Group]) -> dict[str, Group]:
+    """Keep those that are about to be forgotten; those that have been meanwhile are left out."""
+    retired = {group.id for group in found.values() if group.retired_at}
+    if not retired:
+        return found
+    with connection.cursor() as cursor:
+        cursor.execute(sql.REVIVE_GROUPS, [list(retired)])
+        gone = retired - {group_id for (group_id,) in cursor.fetchall()}
+    return {fingerprint: group for fingerprint, group in found.items() if group.id not in gone}
 
 
 def find_groups(fingerprints: Iterable[str]) -> dict[str, Group]:

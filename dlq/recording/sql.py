@@ -15,7 +15,16 @@ ORDER BY group_id, kind, value
 ON CONFLICT DO NOTHING
 """
 
-FIND_GROUPS = "SELECT fingerprint, id, resolved_at FROM dlq_failuregroup WHERE fingerprint = ANY(%s)"
+FIND_GROUPS = (
+    "SELECT fingerprint, id, resolved_at, retired_at FROM dlq_failuregroup WHERE fingerprint = ANY(%s)"
+)
+
+# A group that was about to be forgotten; one that is gone already is not returned.
+REVIVE_GROUPS = """
+UPDATE dlq_failuregroup SET retired_at = NULL WHERE id IN (
+    SELECT id FROM dlq_failuregroup WHERE id = ANY(%s) ORDER BY id FOR UPDATE)
+RETURNING id
+"""
 
 ADD_GROUPS = """
 INSERT INTO dlq_failuregroup

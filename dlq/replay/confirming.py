@@ -39,7 +39,7 @@ from dlq.replay.outcomes import (
     execute,
 )
 from dlq.replay.rows import Row, lock_rows
-from dlq.targets import Answer, ConfirmingTarget, Refusal, find_target
+from dlq.targets import Answer, ConfirmingTarget, Refusal, find_target, get_confirmation_time
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ LIVELY_SECONDS = 0.1
 WAIT = timedelta(seconds=2)
 
 MARK_SENT = """
-UPDATE dlq_letterrunitem SET outcome = 'sent', at = clock_timestamp(), group_id = %s WHERE id = %s
+UPDATE dlq_letterrunitem SET outcome = 'sent', at = %s, group_id = %s WHERE id = %s
 """
 
 # An item that was sent, with what may have been heard of it.
@@ -100,10 +100,11 @@ class Sent(NamedTuple):
         return Refusal(self.error_type or "", self.error_message or "", self.stacktrace or "")
 
 
-def mark_sent(row: Row, lane: Lane) -> None:
-    """In the transaction that records the send."""
+def mark_sent(row: Row, lane: Lane, duration_ms: int) -> None:
+    """In the transaction that records the send; a failure counts from when it began, for some consumers are quick."""
+    sent_at = timezone.now() - timedelta(milliseconds=duration_ms)
     with connection.cursor() as cursor:
-        cursor.execute(MARK_SENT, [row.group_id, row.item_id])
+        cursor.execute(MARK_SENT, [sent_at, row.group_id, row.item_id])
     lane.count(SENT.name)
 
 
@@ -165,8 +166,7 @@ def describe_refusal(row: Row, refusal: Refusal, run: Run) -> Failure:
 
 
 def is_overdue(sent: Sent) -> bool:
-    target = find_target(sent.source, sent.consumer)
-    within = target.confirmed_within if isinstance(target, ConfirmingTarget) else None
+    within = get_confirmation_time(find_target(sent.source, sent.consumer))
     # A target that no longer confirms anything will not confirm this either.
     return within is None or timezone.now() - sent.at > timedelta(seconds=within)
 

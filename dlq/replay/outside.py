@@ -25,7 +25,7 @@ from dlq.replay.playing import hold_back, until_breaker
 from dlq.replay.rows import Ahead, Row, lock_rows
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
 from dlq.replay.watch import NoWatch, Watch
-from dlq.targets import Answer, Delivery, Target, TargetError, TooLateError
+from dlq.targets import Answer, Delivery, Target, TargetError, TooLateError, get_confirmation_time
 from projections.api import Alarm, HandlerTimeoutError
 
 # A target that asks for patience so often in a row has refused.
@@ -40,7 +40,7 @@ def play(hold: Hold, target: Target, trial: Trial) -> Results:
         error: BaseException = TargetError(
             f"The worker died {MOST_DEATHS} times while it sent this.", permanent=True
         )
-        return record(hold, row, delivery, error, 0)
+        return record(hold, target, row, delivery, error, 0)
     began = time.monotonic()
     last_moment = began + hold.remaining_seconds - target.timeout_seconds
     try:
@@ -48,7 +48,7 @@ def play(hold: Hold, target: Target, trial: Trial) -> Results:
             answer = deliver(target, replace(delivery, send_before=last_moment))
     except TooLateError:
         raise LaneLostError(f"run {hold.run.pk} lane {hold.number}: too late to send anything") from None
-    return record(hold, row, delivery, answer, round(1000 * (time.monotonic() - began)))
+    return record(hold, target, row, delivery, answer, round(1000 * (time.monotonic() - began)))
 
 
 def prepare(hold: Hold, trial: Trial) -> tuple[Results, Delivery | None, Row | None]:
@@ -83,9 +83,16 @@ def deliver(target: Target, delivery: Delivery) -> Answer | BaseException:
 
 
 def record(
-    hold: Hold, row: Row, delivery: Delivery, answer: Answer | BaseException, duration_ms: int
+    hold: Hold,
+    target: Target,
+    row: Row,
+    delivery: Delivery,
+    answer: Answer | BaseException,
+    duration_ms: int,
 ) -> Results:
     results = Results()
+    # As it was when the run was asked for: its lanes look for confirmations, or they do not.
+    is_confirmed = hold.run.options.get("confirms") and get_confirmation_time(target) is not None
     with hold.recording() as lane:
         clear(lane)
         waits = lane.cursor.pop("waits", 0)
@@ -99,8 +106,8 @@ def record(
             results.fail(row, answer, payload=payload, duration_ms=duration_ms, run=hold.run)
         elif answer is Answer.DONE:
             results.succeed(row)
-        elif hold.run.options.get("confirms"):
-            confirming.mark_sent(row, lane)
+        elif is_confirmed:
+            confirming.mark_sent(row, lane, duration_ms)
         else:
             results.endings.append(Ending(row, SENT))
         results.save_letters(hold.run)

@@ -17,6 +17,7 @@ from dlq.targets.base import (
     Target,
     TargetError,
     TooLateError,
+    get_confirmation_time,
 )
 from dlq.targets.celery import CeleryTarget
 from dlq.targets.handler import HandlerTarget, find_handler
@@ -36,6 +37,7 @@ __all__ = [
     "TooLateError",
     "check_targets",
     "find_target",
+    "get_confirmation_time",
 ]
 
 AnyTarget = HandlerTarget | Target

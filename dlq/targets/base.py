@@ -116,3 +116,8 @@ class ConfirmingTarget(Target, Protocol):
 
     def ask(self, item_ids: Sequence[int]) -> dict[int, Answer | Refusal]:
         """What became of these; one that is not in it is not known yet."""
+
+
+def get_confirmation_time(target: object) -> float | None:
+    """How long what a target took may wait to be confirmed; None: nobody confirms it."""
+    return target.confirmed_within if isinstance(target, ConfirmingTarget) else None

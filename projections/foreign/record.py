@@ -15,6 +15,7 @@ State = ForeignProjection.State
 
 # Looking for lost events costs more than the rest together, and they do not run away.
 LOOK_FOR_LOSSES_EVERY = timedelta(seconds=60)
+MOST_LOOKS = 5
 # A checkpoint that nobody has seen for so long is of a projection that is no more.
 FORGET_AFTER = timedelta(days=7)
 COLUMNS = [
@@ -29,7 +30,7 @@ COLUMNS = [
         "last_event_type",
     ),
     *("written_at", "moved_at", "lag", "lag_bound", "lag_note", "oldest_at"),
-    *("state", "state_since", "evidence", "worker_seen_at", "unaccounted"),
+    *("state", "state_since", "evidence", "worker", "worker_seen_at", "unaccounted"),
 ]
 
 
@@ -41,34 +42,39 @@ class Look:
     losses: dict[str, Any] | None
 
 
-def look_at_checkpoints(source: str, checkpoints: Checkpoints) -> list[Look]:
+def look(source: str, checkpoints: Checkpoints) -> list[Look]:
     """Ask the source, outside of any transaction of ours; raises SourceError."""
     now = timezone.now()
     known = dict(ForeignProjection.objects.filter(source=source).values_list("name", "unaccounted"))
+    found = checkpoints.list_checkpoints()
+    due = choose_due({one.consumer: known.get(one.consumer, {}).get("looked_at", "") for one in found}, now)
     return [
-        Look(
-            found,
-            look_for_losses(checkpoints, found, now) if is_due(known.get(found.consumer), now) else None,
-        )
-        for found in checkpoints.list_checkpoints()
+        Look(one, look_for_losses(checkpoints, one, now) if one.consumer in due else None) for one in found
     ]
 
 
-def keep_checkpoints(source: str, looks: list[Look]) -> None:
+def choose_due(looked_at: dict[str, str], now: datetime) -> set[str]:
+    """Whose turn it is to be looked at for lost events, those first that waited longest; empty text: never yet."""
+    since = (now - LOOK_FOR_LOSSES_EVERY).isoformat()
+    due = sorted((at, name) for name, at in looked_at.items() if at < since)
+    return {name for _, name in due[:MOST_LOOKS]}
+
+
+def keep(source: str, looks: list[Look]) -> None:
     now = timezone.now()
-    found = {look.found.consumer: look for look in looks}
+    found = {one.found.consumer: one for one in looks}
     rows = {row.name: row for row in ForeignProjection.objects.filter(source=source)}
-    for name, look in found.items():
+    for name, one in found.items():
         row = rows.setdefault(name, ForeignProjection(source=source, name=name))
-        update(row, look.found, now)
-        row.unaccounted = row.unaccounted if look.losses is None else look.losses
+        update(row, one.found, now)
+        row.unaccounted = row.unaccounted if one.losses is None else one.losses
     for name in rows.keys() - found.keys():
         update_missing(rows[name], now)
     ForeignProjection.objects.bulk_create(
         rows.values(), update_conflicts=True, unique_fields=["source", "name"], update_fields=COLUMNS
     )
-    for name, look in found.items():
-        watch_reset(rows[name], look.found)
+    for name, one in found.items():
+        watch_reset(rows[name], one.found)
 
 
 def update(row: ForeignProjection, found: ForeignCheckpoint, now: datetime) -> None:
@@ -76,6 +82,9 @@ def update(row: ForeignProjection, found: ForeignCheckpoint, now: datetime) -> N
         row.moved_at = now
     elif row.moved_at is None and found.idle_seconds is not None:
         row.moved_at = now - timedelta(seconds=max(found.idle_seconds, 0.0))
+    if row.worker != found.worker.worker:
+        # Having seen somebody else says nothing about this one: the new name may be misspelt.
+        row.worker, row.worker_seen_at = found.worker.worker, None
     if found.worker.is_running:
         row.worker_seen_at = now
     row.read_at, row.has_checkpoint = now, True
@@ -112,11 +121,6 @@ def set_state(row: ForeignProjection, state: State, evidence: str, now: datetime
     if row.state != state or row.pk is None:
         row.state, row.state_since = state, now
     row.evidence = evidence
-
-
-def is_due(losses: dict[str, Any] | None, now: datetime) -> bool:
-    looked_at = (losses or {}).get("looked_at")
-    return not looked_at or now - datetime.fromisoformat(looked_at) > LOOK_FOR_LOSSES_EVERY
 
 
 def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint, now: datetime) -> dict[str, Any]:

@@ -52,7 +52,9 @@ class ForeignProjection(models.Model):
     state = models.TextField(choices=State.choices, default=State.UNKNOWN)
     state_since = models.DateTimeField(db_default=Now())
     evidence = models.TextField(blank=True)
-    # When its worker was last seen; None: never, so that not seeing it proves nothing.
+    # The name under which its worker is looked for; empty: nobody said.
+    worker = models.TextField(blank=True)
+    # When that one was last seen; None: never, so that not seeing it proves nothing.
     worker_seen_at = models.DateTimeField(null=True, blank=True)
     # Events past which the checkpoint went without a trace: a sentence, a number, and names; see docs.
     unaccounted = models.JSONField(default=dict, blank=True)

@@ -10,6 +10,7 @@ from projections.operations.rebuilds import (
     request_rebuild,
     reset_checkpoint,
     start_rebuild,
+    why_no_reset,
 )
 from projections.operations.skips import bring_back_skip
 
@@ -26,4 +27,5 @@ __all__ = [
     "resume_projection",
     "skip_event",
     "start_rebuild",
+    "why_no_reset",
 ]

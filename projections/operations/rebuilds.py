@@ -12,7 +12,7 @@ from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
 from projections.definition import find_projector
-from projections.models import Projection, RebuildRequest
+from projections.models import Criticality, Projection, RebuildRequest
 from projections.operations.errors import ProjectionStateError
 from projections.rebuild import find_active_run
 from projections.store import get_head, get_tail
@@ -60,13 +60,10 @@ def reset_checkpoint(
 ) -> Run:
     """Set the checkpoint to a position, as a run."""
     with audit.action("projection.reset", actor=actor, subject=row, reason=reason) as entry:
-        Projection.objects.select_for_update().get(pk=row.pk)
+        row = Projection.objects.select_for_update().get(pk=row.pk)
         refuse_if_busy(row, but=request_key)
-        tail, head = get_tail(), get_head()
-        if not tail <= position <= head:
-            raise ProjectionStateError(
-                f"There is no position {position}; the store has events from {tail + 1} to {head}."
-            )
+        if problem := why_no_reset(row, position):
+            raise ProjectionStateError(problem)
         run, _ = create_run(
             "reset",
             title=f"Reset {row.name} to {position}",
@@ -79,6 +76,17 @@ def reset_checkpoint(
         entry.details = {"run": run.pk, "from": row.position, "to": position}
     dispatch(run)
     return run
+
+
+def why_no_reset(row: Projection, position: int) -> str:
+    """What speaks against this position; empty: nothing does."""
+    tail, head = get_tail(), get_head()
+    if not tail <= position <= head:
+        return f"There is no position {position:,}; the store has events from {tail + 1:,} to {head:,}."
+    if position > row.position and row.criticality == Criticality.LEDGER:
+        # What may not skip one event may not leave out many.
+        return f"{row} is a ledger: it may go back, and not forward past events that it has not handled."
+    return ""
 
 
 def refuse_if_busy(row: Projection, but: UUID | None = None) -> None:

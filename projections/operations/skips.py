@@ -13,7 +13,8 @@ def bring_back_skip(skip: Skip, *, actor: audit.Actor, reason: str) -> int:
     """Make a skipped event a dead letter, which can be replayed like any other; returns the letter's id."""
     with audit.action("skip.bring_back", actor=actor, subject=skip.projection, reason=reason) as entry:
         event = find_event(skip.position)
-        if not Skip.objects.filter(pk=skip.pk).exists():
+        # Locked: of two who press at once, the second finds it gone.
+        if not Skip.objects.select_for_update().filter(pk=skip.pk).first():
             raise ProjectionStateError("That event has been brought back already.")
         if event is None:
             raise ProjectionStateError("The store no longer has that event: its oldest were pruned.")

@@ -18,7 +18,6 @@ class Confirmation:
     button: str
     back: str
     tone: str = "primary"
-    needs_reason: bool = True
     # To be typed by hand; empty: nothing is.
     typed: str = ""
     fields: dict[str, Any] = field(default_factory=dict)

@@ -1,16 +1,12 @@
-"""Rebuilds, resets and requests for rebuilds."""
+"""Rebuilds, and requests for them."""
 
 from collections.abc import Callable
-from datetime import datetime
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import may, needs
@@ -20,9 +16,8 @@ from dashboard.templatetags.console import duration
 from projections import operations, queries
 from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
-from projections.store import find_position, get_tail
 from projections.views.confirm import Confirmation, ask, get_request_key
-from projections.views.verbs import get_position, get_reason
+from projections.views.verbs import get_reason
 
 
 @require_safe
@@ -73,35 +68,6 @@ def request_rebuild(request: HttpRequest, projection_id: int) -> HttpResponse:
         return redirect("projections:projection", projection_id=row.pk)
     messages.success(request, "The request is on record; somebody who may rebuild decides.")
     return redirect("projections:requests")
-
-
-@require_safe
-@needs("projection.reset")
-def confirm_reset(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
-    row = get_object_or_404(Projection, pk=projection_id)
-    sentences = [
-        f"It is at {row.position:,}. Events after the new position are handled again; the read model is not emptied.",
-        "Events that a later position leaves out are not handled, and the account begins there.",
-    ]
-    action, back = (reverse(f"projections:{name}", args=[row.pk]) for name in ("reset", "projection"))
-    confirmation = Confirmation(
-        f"Reset the checkpoint of {row}?", sentences, action, "Reset the checkpoint", back, "danger"
-    )
-    return ask(request, confirmation, asks_position=True, position=row.position)
-
-
-@require_POST
-@needs("projection.reset")
-def reset(request: HttpRequest, projection_id: int) -> HttpResponse:
-    row = get_object_or_404(Projection, pk=projection_id)
-    position = get_target(request)
-    return start(
-        request,
-        row,
-        lambda key: operations.reset_checkpoint(
-            row, position, actor=request.user, reason=get_reason(request), request_key=key
-        ),
-    )
 
 
 @require_safe
@@ -174,21 +140,3 @@ def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run
         messages.error(request, str(error))
         return redirect("projections:projection", projection_id=row.pk)
     return redirect("runs:run", run_id=run.pk)
-
-
-def get_target(request: HttpRequest) -> int:
-    """The position that the form asks for: the start, a position, or a time."""
-    to = request.POST.get("to", "position")
-    if to == "start":
-        return get_tail()
-    return find_position(get_time(request)) if to == "time" else get_position(request)
-
-
-def get_time(request: HttpRequest) -> datetime:
-    try:
-        at = parse_datetime(request.POST.get("time", ""))
-    except ValueError:
-        at = None
-    if at is None:
-        raise BadRequest("time is a date and a time, such as 2026-01-31T18:30.")
-    return at if timezone.is_aware(at) else timezone.make_aware(at)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -69,7 +69,7 @@ def confirm_skip(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
 @require_POST
 @needs("projection.skip")
 def skip(request: HttpRequest, projection_id: int) -> HttpResponse:
-    position, reason = get_position(request), get_reason(request)
+    position, reason = read_position(request.POST), get_reason(request)
     return change(
         request,
         projection_id,
@@ -94,7 +94,7 @@ def confirm_dead_letter(request: HtmxHttpRequest, projection_id: int) -> HttpRes
 @require_POST
 @needs("projection.dead_letter")
 def dead_letter(request: HttpRequest, projection_id: int) -> HttpResponse:
-    position, reason = get_position(request), get_reason(request)
+    position, reason = read_position(request.POST), get_reason(request)
     return change(
         request,
         projection_id,
@@ -168,8 +168,8 @@ def get_reason(request: HttpRequest) -> str:
     return request.POST.get("reason", "").strip()[:LONGEST_REASON]
 
 
-def get_position(request: HttpRequest) -> int:
-    position = request.POST.get("position", "")
+def read_position(params: QueryDict) -> int:
+    position = params.get("position", "")
     if not position.isascii() or not position.isdigit() or len(position) > 18:
         raise BadRequest("position is the number of an event: a whole number.")
     return int(position)

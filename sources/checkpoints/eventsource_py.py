@@ -11,13 +11,13 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from sources.base import Evidence, ForeignCheckpoint, Found, ResetRefusedError, Unaccounted
+from sources.base import Evidence, ForeignCheckpoint, Found, ResetRefusedError, SourceError, Unaccounted
 from sources.checkpoints.eventsource_losses import find_losses
 from sources.checkpoints.inspecting import inspect_tables
 from sources.checkpoints.lags import WINDOW, Lag, make_lag
 from sources.checkpoints.sessions import look_for_workers
 from sources.checkpoints.told import Told
-from sources.connect import Connection, Cursor, reading, writing
+from sources.connect import Connection, reading, writing
 
 # More projections than a page can show.
 MOST_CHECKPOINTS = 500
@@ -57,6 +57,7 @@ SELECT extract(epoch FROM now() - updated_at)::float8 FROM projection_checkpoint
 DELETE_CHECKPOINT = """
 DELETE FROM projection_checkpoints WHERE projection_name = %(name)s AND xmin::text = %(stamp)s
 """
+NOWHERE = Lag(None, note="The event that it names is not in the events table.")
 TABLES = ("projection_checkpoints", "events", "dead_letter_queue")
 
 
@@ -97,8 +98,8 @@ class EventsourceCheckpoints:
             cursor.execute(GET_HEAD)
             [(head,)] = cursor.fetchall()
             workers = look_for_workers(cursor, {self.told.get_worker(row.name) for row in rows})
-            lags = self._measure(cursor, rows, head)
-        return [self._describe(row, head, lags.get(row.name), workers) for row in rows]
+        lags = self._measure(rows, head)
+        return [self._describe(row, head, lags.get(row.name, NOWHERE), workers) for row in rows]
 
     def find_unaccounted(self, checkpoint: ForeignCheckpoint) -> Unaccounted:
         with reading(self.connection, seconds=self.seconds) as cursor:
@@ -117,28 +118,32 @@ class EventsourceCheckpoints:
                     raise ResetRefusedError("Its checkpoint moved since you confirmed: its worker runs.")
         return is_stopped
 
-    def _measure(self, cursor: Cursor, rows: list[Row], head: int) -> dict[str, Lag]:
+    def _measure(self, rows: list[Row], head: int) -> dict[str, Lag]:
+        """By itself: where counting takes too long, the rest is known all the same."""
+        positions = {row.name: row.position for row in rows if row.position is not None}
+        types = {name: self.told.find_types(name) for name in positions}
         asked = [
-            {"name": row.name, "position": row.position, "types": self.told.find_types(row.name)}
-            for row in rows
-            if row.position is not None
+            {"name": name, "position": position, "types": types[name]} for name, position in positions.items()
         ]
-        cursor.execute(COUNT_WAITING, {"asked": json.dumps(asked), "window": WINDOW})
-        positions = {row.name: row.position or 0 for row in rows}
+        try:
+            with reading(self.connection, seconds=self.seconds) as cursor:
+                cursor.execute(COUNT_WAITING, {"asked": json.dumps(asked), "window": WINDOW})
+                counts = cursor.fetchall()
+        except SourceError as error:
+            if error.permanent:
+                raise
+            return dict.fromkeys(positions, Lag(None, note=f"It could not be counted. {error}"))
         return {
             name: make_lag(
                 number,
                 since,
                 beyond=max(head - positions[name] - WINDOW, 0),
-                knows_types=self.told.find_types(name) is not None,
+                knows_types=types[name] is not None,
             )
-            for name, number, since in cursor.fetchall()
+            for name, number, since in counts
         }
 
-    def _describe(
-        self, row: Row, head: int, lag: Lag | None, workers: dict[str, Evidence]
-    ) -> ForeignCheckpoint:
-        lag = lag or Lag(None, note="The event that it names is not in the events table.")
+    def _describe(self, row: Row, head: int, lag: Lag, workers: dict[str, Evidence]) -> ForeignCheckpoint:
         return ForeignCheckpoint(
             consumer=row.name,
             at=row.token or row.last_event_id,

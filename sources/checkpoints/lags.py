@@ -5,8 +5,8 @@ from datetime import datetime
 
 from sources.base import Bound
 
-# So many events after a checkpoint are looked at, one by one: some 20 ms at their database.
-WINDOW = 10_000
+# So many events after a checkpoint are looked at, one by one: a few milliseconds of their database for each projection.
+WINDOW = 2_000
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 from django.utils import timezone
 
-from projections.api import keep_checkpoints, look_at_checkpoints
 from sources.base import Checkpoints, Letters, SourceError, Visit
 from sources.inspection import as_dict
+from sources.keeping import list_keepers
 from sources.models import SourceState
 from sources.registry import find_source
 from sources.sync import importing, looking, writing
@@ -93,7 +93,8 @@ def find_work(source: str) -> tuple[bool, bool]:
 def sync_checkpoints(hold: SourceHold, checkpoints: Checkpoints) -> None:
     is_due = time.time() - hold.cursor.get("checkpoints_at", 0) >= CHECKPOINT_SECONDS
     if is_due and not hold.inspection["why_not"]["reads_checkpoints"]:
-        looks = look_at_checkpoints(hold.name, checkpoints)
         hold.cursor["checkpoints_at"] = time.time()
-        with hold.recording():
-            keep_checkpoints(hold.name, looks)
+        for keeper in list_keepers():
+            found = keeper.look(hold.name, checkpoints)
+            with hold.recording():
+                keeper.keep(hold.name, found)

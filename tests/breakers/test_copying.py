@@ -10,6 +10,7 @@ from breakers import scripts, tasks
 from breakers.api import Policy, get_breaker
 from breakers.copying import copy_transitions
 from breakers.history import Outage, count_flaps, find_outages, start_of, sum_days
+from breakers.keys import breaker_key
 from breakers.models import Breaker, Reading, Transition
 from breakers.needs import find_open
 from dashboard.redis import get_redis
@@ -77,6 +78,15 @@ def test_a_breaker_that_never_failed_is_in_the_directory():
     row = Breaker.objects.get()
     assert row.used_by == ["projection orders", "target quiet"]
     assert row.policy["window_seconds"] == 60
+
+
+def test_who_has_not_called_for_a_week_depends_on_it_no_more():
+    with get_breaker("quiet-api", "escrow", used_by="target quiet").call():
+        pass
+    week_ago = int((timezone.now() - timedelta(days=8)).timestamp() * 1000)
+    get_redis().hset(breaker_key("quiet-api"), "user:retired", week_ago)
+    tasks.tend()
+    assert Breaker.objects.get().used_by == ["target quiet"]
 
 
 def test_more_breakers_than_one_batch():

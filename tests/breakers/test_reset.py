@@ -1,11 +1,17 @@
 """Closing a breaker by hand."""
 
+import contextlib
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from breakers import tasks
 from breakers.api import get_breaker
-from breakers.models import Trip
+from breakers.keys import breaker_key
+from breakers.live import read
+from breakers.models import Breaker, Trip
 from breakers.operations import trip_breaker
 from dashboard.models import AuditEntry
 from dashboard.redis import get_redis
@@ -74,3 +80,25 @@ def test_it_needs_a_reason(operator: Client):
     open_breaker()
     assert operator.post("/breakers/breaker/reset/", {"name": "orders-api"}).status_code == 400
     assert not AuditEntry.objects.filter(action="breaker.reset").exists()
+
+
+def test_a_trip_that_is_over_does_not_keep_it_from_closing(operator: Client):
+    open_breaker()
+    trip_breaker("orders-api", actor="olga", reason="migration", hold_for=timedelta(hours=1))
+    # Its end has come, in Postgres and in Redis, and beat has not been there yet.
+    Trip.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    get_redis().hset(breaker_key("orders-api"), "held_until", 1)
+    with contextlib.suppress(KeyboardInterrupt), get_breaker("orders-api", NEVER_CACHED).call():
+        # A probe that says nothing: it is half open now.
+        raise KeyboardInterrupt
+    html = operator.post("/breakers/breaker/reset/", FIELDS, follow=True).content.decode()
+    assert "orders-api is closed. Calls to it go through." in html
+    assert read(["orders-api"])["orders-api"].state == "closed"
+
+
+def test_a_trip_that_has_not_reached_redis_does_not_keep_it_from_closing(operator: Client):
+    open_breaker()
+    tasks.tend()
+    Trip.objects.create(breaker=Breaker.objects.get(), actor="olga", reason="while Redis was away")
+    operator.post("/breakers/breaker/reset/", FIELDS)
+    assert goes_through()

@@ -13,7 +13,7 @@ from django.utils import timezone
 from dashboard.memo import forget_all
 from dashboard.models import Lane, Run
 from dashboard.overview import charts
-from dashboard.overview.queries import RANGES, Figures, gather
+from dashboard.overview.figures import RANGES, Figures, gather
 from dlq import retention, verbs
 from dlq.compaction import compact
 from dlq.models import CategoryBucket, DeadLetter, DepthSample

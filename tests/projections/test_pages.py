@@ -68,10 +68,23 @@ def test_slower_than_arrival_is_said_with_the_difference(pay: Pay, work: Work, c
     assert "Slower than arrival by 2.0 a second" in sentence("letters")
 
 
+def test_after_a_burst_it_catches_up_and_says_when_it_is_done(pay: Pay, work: Work, consumed: None) -> None:
+    row = work("letters")
+    now = timezone.now()
+    for seconds_ago, lag_then in ((290, 0), (240, 1000), (100, 500)):
+        at = now - timedelta(seconds=seconds_ago)
+        LagSample.objects.create(projection=row, at=at, head=0, position=0, lag=lag_then)
+    pay("a", *range(300))
+    # More have come than were handled in five minutes, and yet the lag shrinks by two a second.
+    assert sentence("letters") == "Catching up; about 2 min left at this pace."
+    LagSample.objects.filter(lag=500).update(lag=300)
+    assert sentence("letters") == "Behind, and at work: as many come as it handles."
+
+
 def test_an_open_breaker_is_named(pay: Pay, work: Work, consumed: None) -> None:
     pay("a", 1, mark="x", how="breaker")
     work("letters")
-    assert sentence("letters") == "1 event(s) wait for breaker prices; the other streams go on."
+    assert sentence("letters") == "1 event waits for breaker prices; the other streams go on."
 
 
 def test_lag_is_in_events_of_its_types_and_costs_three_statements(pay: Pay, work: Work) -> None:

@@ -49,7 +49,7 @@ def test_a_verb_rejects_get_and_a_viewer_may_not(admin: Client, viewer: Client, 
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in ON_PROJECTIONS if verb not in ("resume", "request_rebuild")]
+    "verb", [verb for verb in ON_PROJECTIONS if verb not in ("resume", "request_rebuild", "reset")]
 )
 def test_a_verb_is_confirmed_on_a_page_that_says_what_follows(
     admin: Client, stopped: Projection, verb: str
@@ -152,26 +152,51 @@ def test_a_rebuild_needs_the_typed_name_and_a_double_click_is_one_run(
 
 
 @pytest.mark.parametrize(
-    ("fields", "position"),
+    ("target", "position", "sentence"),
     [
-        ({"to": "start"}, 0),
-        ({"to": "position", "position": 1}, 1),
-        ({"to": "time", "time": "2999-01-01T00:00"}, 3),
+        ("to=start", 0, "goes back from 1 to 0. Events of its types that are handled again: 1,"),
+        ("to=position&position=1", 1, "journal stays at 1."),
+        ("to=time&time=2999-01-01T00:00", 3, "Events of its types that are never handled: 2."),
     ],
 )
-def test_reset_to_the_start_a_position_or_a_time(
-    admin: Client, stopped: Projection, fields: dict[str, object], position: int
+def test_reset_counts_what_follows_and_then_does_it(
+    admin: Client, stopped: Projection, target: str, position: int, sentence: str
 ) -> None:
-    post(admin, "reset", stopped.pk, reason="again", request_key=uuid4(), **fields)
+    page = admin.get(f"{reverse('projections:confirm_reset', args=[stopped.pk])}?{target}").content.decode()
+    assert sentence in page
+    assert f'name="position" value="{position}"' in page
+    post(admin, "reset", stopped.pk, position=position, reason="again", request_key=uuid4())
+    assert not Run.objects.exists()
+    key = uuid4()
+    for _ in range(2):
+        post(admin, "reset", stopped.pk, position=position, typed="journal", reason="again", request_key=key)
     assert Run.objects.get().options["position"] == position
-    assert audited("projection.reset") == 1
+    assert Run.objects.get().reason == "again"
 
 
-@pytest.mark.parametrize("fields", [{"position": "x"}, {"to": "time", "time": "soon"}, {"position": "-1"}])
-def test_a_reset_to_nonsense_is_refused(
-    admin: Client, stopped: Projection, fields: dict[str, object]
-) -> None:
-    assert post(admin, "reset", stopped.pk, request_key=uuid4(), **fields) == 400
+def test_reset_asks_first_where_to(admin: Client, stopped: Projection) -> None:
+    page = admin.get(reverse("projections:confirm_reset", args=[stopped.pk])).content.decode()
+    assert "Where should journal go on?" in page
+    assert "time (UTC)" in page
+
+
+def test_a_ledger_may_not_leave_out_events(admin: Client, stopped: Projection) -> None:
+    Projection.objects.update(criticality="ledger")
+    response = admin.get(f"{reverse('projections:confirm_reset', args=[stopped.pk])}?to=position&position=2")
+    assert (response.status_code, "is a ledger" in response.content.decode()) == (409, True)
+    post(admin, "reset", stopped.pk, position=2, typed="journal", reason="go", request_key=uuid4())
+    assert not Run.objects.exists()
+    assert audited("projection.reset", "failed") == 1
+    post(admin, "reset", stopped.pk, position=0, typed="journal", reason="go", request_key=uuid4())
+    assert Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "target", ["to=position", "to=position&position=x", "to=time&time=soon", "to=position&position=-1"]
+)
+def test_a_reset_to_nonsense_is_refused(admin: Client, stopped: Projection, target: str) -> None:
+    assert admin.get(f"{reverse('projections:confirm_reset', args=[stopped.pk])}?{target}").status_code == 400
+    assert post(admin, "reset", stopped.pk, request_key=uuid4(), position="x") == 400
 
 
 def test_a_request_is_granted_by_somebody_else(operator: Client, admin: Client, stopped: Projection) -> None:

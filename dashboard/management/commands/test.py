@@ -26,8 +26,8 @@ PRODUCTION = {
     "REDRIVE_SECRET_KEY": secrets.token_urlsafe(50),
 }
 PYTEST = ["-m", "pytest"]
-# The demo shop is installed only where it is wanted, and looked at like the rest.
-WITH_DEMO = {"REDRIVE_DEMO": "1"}
+# The demo shop and the example are installed only where they are wanted, and looked at like the rest.
+WITH_DEMO = {"REDRIVE_DEMO": "1", "REDRIVE_APPS": "examples.parcels"}
 
 
 @dataclass(frozen=True)

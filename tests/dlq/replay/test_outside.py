@@ -12,8 +12,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.models import Run
 from dashboard.redis import get_redis
-from dlq.models import Attempt, DeadLetter, LetterRunItem
+from dlq.models import Attempt, DeadLetter, LetterBody, LetterRunItem
 from dlq.operations import ReplayRefused
+from dlq.operations.edits import replace_payload
 from dlq.queries.replay import preview_replay
 from dlq.replay.options import ReplayOptions
 from dlq.selection import Selection
@@ -83,6 +84,16 @@ def test_each_way_to_fail_ends_as_it_should(
     assert (attempt.category, attempt.error_message.startswith(says)) == (category, True)
     assert DeadLetter.objects.get().status == "failed"
     assert len({key for _, key in server.events}) == 1
+
+
+def test_a_replacement_that_fails_leaves_the_original_as_it_was(
+    server: Received, make_letters: Make, start: Start
+) -> None:
+    [letter] = letters(make_letters, 404)
+    replace_payload(letter, {"how": 422, "was": "mended"}, actor="olga", reason="a typo")
+    assert totals(run_all(start())) == {"new_error": 1}
+    assert json.loads(server.bodies[0]) == {"how": 422, "was": "mended"}
+    assert LetterBody.objects.get().payload == {"how": 404}
 
 
 def test_a_target_that_asks_for_patience_gets_it_and_no_attempt_is_counted(

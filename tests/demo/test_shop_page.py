@@ -1,0 +1,85 @@
+"""The shop's own page: what it says, deploying the fix, and breaking something."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dashboard.models import AuditEntry
+from demo.models import Shop, Story
+from demo.pricing import get_shop, to_euro
+from demo.sales import Sales
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def buggy() -> Shop:
+    shop, _ = Shop.objects.update_or_create(pk=1, defaults={"patch": 2})
+    get_shop.forget()
+    return shop
+
+
+def test_the_page_says_what_is_wrong_and_offers_the_fix(buggy: Shop, operator: Client) -> None:
+    page = operator.get("/demo/").content.decode()
+    assert "The demo shop runs version 1.7.2, which has a bug" in page
+    assert "It began to sell in CHF" in page
+    assert "Deploy the fix" in page
+    assert "Kill an endpoint" in page
+
+
+def test_a_viewer_sees_it_without_buttons(buggy: Shop, viewer: Client) -> None:
+    page = viewer.get("/demo/").content.decode()
+    assert "which has a bug" in page
+    assert "Deploy the fix" not in page
+    assert "Kill an endpoint" not in page
+    assert viewer.post("/demo/deploy-fix/").status_code == 403
+    assert viewer.post("/demo/stories/endpoint/begin/").status_code == 403
+
+
+def test_the_fix_brings_the_missing_rate_and_is_on_record(buggy: Shop, operator: Client) -> None:
+    with pytest.raises(KeyError):
+        to_euro(100, "CHF")
+    assert operator.post("/demo/deploy-fix/").status_code == 302
+    assert to_euro(100, "CHF") == 104
+    entry = AuditEntry.objects.get(action="shop.deploy")
+    assert (entry.subject, entry.details, entry.outcome) == ("version 1.7.3", {"from": "1.7.2"}, "succeeded")
+    assert "runs version 1.7.3" in operator.get("/demo/").content.decode()
+
+
+def test_deploying_twice_is_once(buggy: Shop, operator: Client) -> None:
+    operator.post("/demo/deploy-fix/")
+    page = operator.post("/demo/deploy-fix/", follow=True).content.decode()
+    assert "Version 1.7.3 has no known bug; there is nothing to fix." in page
+    assert Shop.objects.get().patch == 3
+
+
+def test_the_next_bug_is_another_currency_and_the_old_one_stays_mended(buggy: Shop, operator: Client) -> None:
+    operator.post("/demo/deploy-fix/")
+    operator.post("/demo/ship-bug/")
+    assert to_euro(100, "CHF") == 104
+    with pytest.raises(KeyError):
+        to_euro(100, "SEK")
+
+
+def test_a_story_begins_by_hand_and_is_on_record(operator: Client) -> None:
+    assert operator.post("/demo/stories/endpoint/begin/").status_code == 302
+    story = Story.objects.get(name="endpoint")
+    assert story.is_on
+    assert story.subject == "acorn"
+    entry = AuditEntry.objects.get(action="shop.break")
+    assert entry.details == {"story": "endpoint", "subject": "acorn"}
+    assert "now: acorn" in operator.get("/demo/").content.decode()
+
+
+def test_there_is_no_story_that_nobody_wrote(operator: Client) -> None:
+    assert operator.post("/demo/stories/flood/begin/").status_code == 404
+    assert not Story.objects.exists()
+
+
+def test_the_same_seed_plans_the_same_orders() -> None:
+    now = timezone.now()
+
+    def plan() -> list[tuple[str, object]]:
+        return [(due.event.type, due.event.data) for due in Sales(5).order(7, now, patch=2)]
+
+    assert plan() == plan()

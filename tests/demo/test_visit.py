@@ -1,0 +1,88 @@
+"""The guided first visit on the overview: steps with links, ticked when they are taken."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from dashboard.models import Run
+from demo.models import Shop
+from demo.pricing import get_shop
+from demo.visit import Visit, find_visit
+from dlq.api import record_failure
+from dlq.models import FailureGroup
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def group() -> FailureGroup:
+    """The bug's group."""
+    Shop.objects.update_or_create(pk=1, defaults={"patch": 2})
+    get_shop.forget()
+    record_failure(consumer="order-summary", event_id="e1", error=KeyError("CHF"))
+    return FailureGroup.objects.get()
+
+
+def ticks(visit: Visit | None) -> list[bool]:
+    assert visit
+    return [step.is_done for step in [*visit.steps, *visit.more]]
+
+
+def test_it_begins_with_the_worst_group_and_every_step_is_a_link(
+    group: FailureGroup, operator: Client
+) -> None:
+    page = operator.get("/").content.decode()
+    assert "Your first visit" in page
+    assert f'<a href="/dead-letters/groups/{group.pk}/">Open the worst group</a>' in page
+    visit = find_visit(User.objects.get(username="some-operator"))
+    assert visit
+    assert visit.current == visit.steps[0]
+    for step in [*visit.steps, *visit.more]:
+        assert operator.get(step.url).status_code == 200
+
+
+def test_steps_are_ticked_by_looking_and_by_doing(
+    group: FailureGroup, operator: Client, make_user: Callable[..., User]
+) -> None:
+    user = User.objects.get(username="some-operator")
+    assert ticks(find_visit(user)) == [False] * 7
+    operator.get(f"/dead-letters/groups/{group.pk}/")
+    assert ticks(find_visit(user))[:2] == [True, False]
+    operator.get("/dead-letters/replay/confirm/", {"scope": "group", "group": group.pk})
+    assert ticks(find_visit(user))[:3] == [True, True, False]
+    operator.post("/demo/deploy-fix/")
+    assert ticks(find_visit(user))[:4] == [True, True, True, False]
+    # Somebody else has looked at nothing.
+    assert ticks(find_visit(make_user("other", "operator")))[:2] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("state", "totals", "is_green"),
+    [
+        ("finished", {"succeeded": 4}, True),
+        ("finished", {"succeeded": 4, "same_error": 1}, False),
+        ("paused", {"succeeded": 4}, False),
+        ("finished", {}, False),
+    ],
+)
+def test_a_replay_ends_green_only_if_it_ended_and_nothing_failed(
+    group: FailureGroup, operator: Client, state: str, totals: dict[str, int], is_green: bool
+) -> None:
+    user = User.objects.get(username="some-operator")
+    run = Run.objects.create(
+        kind="replay", requested_by=str(user), options={"canary": True}, state=state, request_key="0" * 32
+    )
+    run.lanes.create(number=0, totals=totals)
+    assert ticks(find_visit(user))[3:5] == [True, is_green]
+
+
+def test_a_viewer_is_not_asked_to_replay(group: FailureGroup, viewer: Client) -> None:
+    assert "Your first visit" not in viewer.get("/").content.decode()
+
+
+def test_who_puts_it_away_does_not_see_it_again(group: FailureGroup, operator: Client, admin: Client) -> None:
+    operator.post("/panels/first-visit/dismiss/")
+    assert "Your first visit" not in operator.get("/").content.decode()
+    assert "Your first visit" in admin.get("/").content.decode()
