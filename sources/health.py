@@ -65,6 +65,9 @@ def judge_error(state: SourceState, now: datetime) -> Health:
     since = now - (state.failing_since or now)
     then = "Somebody must act." if state.is_permanent else "It is tried again by itself."
     sentence = f"For {duration(since.total_seconds())}: {end(state.error)} {then}"
+    if state.synced_at and state.failing_since and state.synced_at >= state.failing_since:
+        # The look itself came to its end: it was only what is owed that could not be written.
+        return Health("writes fail", "does not take what is written", "bad", sentence)
     if state.is_permanent:
         return Health("refuses", "cannot be read", "bad", sentence)
     return Health("no answer", "does not answer", "bad" if since > SILENT_AFTER else "warn", sentence)

@@ -52,7 +52,8 @@ END = """
 WITH quickly AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
 UPDATE sources_sourcestate SET
     cursor = %(cursor)s, leased_until = NULL, leased_by = '', next_at = NULL, synced_at = now(), took_ms = %(took)s,
-    error = '', failing_since = NULL, is_permanent = false, error_count = 0
+    error = %(error)s, failing_since = CASE WHEN %(error)s <> '' THEN coalesce(failing_since, now()) END,
+    is_permanent = %(permanent)s, error_count = 0
 FROM quickly
 WHERE name = %(name)s AND leased_by = %(token)s
 """
@@ -94,15 +95,15 @@ class SourceHold:
             ours = SourceState.objects.select_for_update().filter(
                 name=self.name, leased_by=self.token, leased_until__gt=Now()
             )
-            if not ours.exists():
+            if ours.first() is None:
                 raise SourceLostError(f"{self.name} is looked at by another process")
             yield
             SourceState.objects.filter(name=self.name).update(
                 cursor=self.cursor, leased_until=in_seconds(LEASE_SECONDS)
             )
 
-    def end(self) -> None:
-        """The look came to its end."""
+    def end(self, trouble: SourceError | None = None) -> None:
+        """The look came to its end, maybe with trouble on the way that did not stop it."""
         with connection.cursor() as cursor:
             cursor.execute(
                 END,
@@ -111,6 +112,8 @@ class SourceHold:
                     "token": self.token,
                     "cursor": json.dumps(self.cursor),
                     "took": round(1000 * (time.monotonic() - self._began)),
+                    "error": str(trouble or ""),
+                    "permanent": bool(trouble and trouble.permanent),
                 },
             )
 

@@ -40,11 +40,10 @@ def sync_source(name: str) -> None:
     try:
         with source.visit() as visit:
             inspect(hold, visit)
-            if visit.letters:
-                sync_letters(hold, visit.letters)
+            trouble = sync_letters(hold, visit.letters) if visit.letters else None
             if visit.checkpoints:
                 sync_checkpoints(hold, visit.checkpoints)
-        hold.end()
+        hold.end(trouble)
     except SourceError as error:
         logger.info("source %s: %s", name, error)
         hold.fail(error)
@@ -69,10 +68,15 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
         raise SourceError(why_not["reads_letters"], permanent=True)
 
 
-def sync_letters(hold: SourceHold, letters: Letters) -> None:
+def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
+    """What could not be written stays owed and is told; it must not keep anything from being read."""
+    trouble = None
     is_owed, is_watched = find_work(hold.name)
     if is_owed and not hold.inspection["why_not"]["writes_status"]:
-        writing.send_owed(hold, letters)
+        try:
+            writing.send_owed(hold, letters)
+        except SourceError as error:
+            trouble = error
     importing.begin(hold, letters)
     looking.read_new(hold, letters)
     if is_watched:
@@ -80,6 +84,7 @@ def sync_letters(hold: SourceHold, letters: Letters) -> None:
     # What the import has not come to would all be news to the sweep.
     if importing.is_over(hold.cursor):
         looking.sweep(hold, letters)
+    return trouble
 
 
 def find_work(source: str) -> tuple[bool, bool]:

@@ -38,13 +38,13 @@ def send_owed(hold: SourceHold, letters: Letters) -> None:
         done = letters.write_status(changes) if changes else set()
         missed = [wish for wish in wishes if wish[0].key not in done]
         found = letters.find_states([row.key for row, _, _ in missed]) if missed else {}
-        moved = [wish for wish in missed if not is_granted(wish, found, letters.words)]
-        rows = letters.read([row.key for row, _, _ in moved]) if moved else []
+        moved = {wish[0].key: wish for wish in missed if not is_granted(wish, found, letters.words)}
+        rows = letters.read(list(moved)) if moved else []
         with hold.recording():
-            note_written(hold.name, letters.words, [wish for wish in wishes if wish not in moved])
+            note_written(hold.name, letters.words, [wish for wish in wishes if wish[0].key not in moved])
             take_rows(hold.name, letters.words, [row for row in rows if letters.words.is_open(row.status)])
-            for row, standing, change in moved:
-                note_left_alone(hold.name, letters.words, row, standing, change, found.get(row.key))
+            for key, wish in moved.items():
+                note_left_alone(hold.name, letters.words, wish, found.get(key))
             OwedWrite.objects.filter(pk__in=[one.pk for one in owed]).delete()
 
 
@@ -90,11 +90,10 @@ def note_written(source: str, words: Words, wishes: list[Wish]) -> None:
         watch(source, [row.key for row, _, _ in wishes])
 
 
-def note_left_alone(
-    source: str, words: Words, row: ForeignRow, standing: Standing, change: Change, found: ForeignState | None
-) -> None:
-    """The row is open: taking it in has told so, if its letter was closed. Closed in another way: it is told here."""
-    if found and words.is_open(found.status) and not standing.is_open:
+def note_left_alone(source: str, words: Words, wish: Wish, found: ForeignState | None) -> None:
+    """One that is open was taken in, which told whom it concerns; one that was closed otherwise, or is gone, not."""
+    row, standing, change = wish
+    if found and words.is_open(found.status):
         return
     if found:
         note_seen(source, words, [found])

@@ -159,6 +159,26 @@ def test_a_role_that_may_no_longer_write_keeps_what_is_owed_and_the_buttons_say_
     assert not OwedWrite.objects.exists()
 
 
+def test_a_write_that_the_source_refuses_is_told_and_keeps_nothing_from_being_read(
+    foreign: Foreign, sync: Sync
+) -> None:
+    [key] = foreign.add()
+    sync()
+    foreign.execute("ALTER TABLE dead_letter_queue ADD CONSTRAINT never CHECK (status <> 'resolved')")
+    try:
+        DeadLetter.objects.update(status="resolved", closed_by="alice", closed_at="2026-11-16T00:00Z")
+        [new] = foreign.add()
+        state = sync()
+        assert 'violates check constraint "never"' in state.error
+        assert any(need.headline == "orders does not take what is written" for need in list_attention())
+        assert DeadLetter.objects.get(source_key=new).status == "failed"
+        assert OwedWrite.objects.count() == 1
+    finally:
+        foreign.execute("ALTER TABLE dead_letter_queue DROP CONSTRAINT never")
+    state = sync()
+    assert (state.error, state.failing_since, foreign.get_status(key)) == ("", None, ("resolved", "alice"))
+
+
 def test_nobody_writes_to_a_source_but_by_the_named_writes(foreign: Foreign, sync: Sync) -> None:
     """All transactions that read are read-only, so that not even a mistake could write."""
     foreign.add(1)
