@@ -1,6 +1,6 @@
 """What changed at a source, found with as little reading as it takes.
 
-1. New rows: those with greater keys than the greatest seen. Every time.
+1. New rows: those with greater keys than the greatest seen. Every time; mostly the greatest is the one that was seen.
 2. Watched rows: those that something was done to lately. Every time, a bounded number, by key.
 3. The sweep: all that we know to be open is looked up by key, and all that is open there is listed; it finds rows that
    changed, were closed, are gone, were opened again, and those that committed late, below the greatest key. It begins
@@ -32,17 +32,14 @@ SWEEP_REST = 10
 
 
 def read_new(hold: SourceHold, letters: Letters) -> None:
-    if not letters.keys_grow:
-        return
-    while hold.is_time_left:
-        rows = letters.read_open(after=hold.cursor.get("newest", ""), limit=BATCH_SIZE)
-        if not rows:
-            return
-        with hold.recording():
-            take_rows(hold.name, letters.words, rows)
-            hold.cursor["newest"] = rows[-1].key
-        if len(rows) < BATCH_SIZE:
-            return
+    head = letters.find_newest_key() if letters.keys_grow else ""
+    while head and head != hold.cursor.get("newest") and hold.is_time_left:
+        rows = letters.read_open(after=hold.cursor.get("newest", ""), until=head, limit=BATCH_SIZE)
+        if rows:
+            with hold.recording():
+                take_rows(hold.name, letters.words, rows)
+        # To the head even if the last rows before it are closed: they would be passed over again every time.
+        hold.cursor["newest"] = rows[-1].key if len(rows) == BATCH_SIZE else head
 
 
 def look_at_watched(hold: SourceHold, letters: Letters) -> None:

@@ -145,12 +145,11 @@ def test_a_role_that_may_no_longer_write_keeps_what_is_owed_and_the_buttons_say_
     )
     assert state.inspection["why_not"]["writes_status"].startswith(why)
     assert (state.error, OwedWrite.objects.count()) == ("", 1)
-    page = operator.get(
-        f"/dead-letters/letters/{DeadLetter.objects.get(source_key=other).pk}/"
-    ).content.decode()
+    letter = DeadLetter.objects.get(source_key=other)
+    page = operator.get(f"/dead-letters/letters/{letter.pk}/").content.decode()
     assert "No resolve, discard or restore: The role" in page
     assert "Resolve…" not in page
-    answer = operator.get(f"/dead-letters/resolve/confirm/?id={closed.pk + 1}").content.decode()
+    answer = operator.get(f"/dead-letters/resolve/confirm/?id={letter.pk}").content.decode()
     assert "1 of orders is left out: The role" in answer
     foreign.execute(f"GRANT UPDATE (status, resolved_at, resolved_by) ON dead_letter_queue TO {role}")
     SourceState.objects.update(inspected_at=None)
