@@ -2,7 +2,7 @@
 
 from dlq.at_source import Closing, Standing, close_at_source, find_letters, reopen_letters
 from dlq.classification.error import classify_error
-from dlq.cleaning import JsonText, is_believable
+from dlq.cleaning import JsonbText, JsonText, is_believable
 from dlq.models.override import Override
 from dlq.models.words import Category
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
@@ -25,6 +25,7 @@ __all__ = [
     "Closing",
     "Failure",
     "JsonText",
+    "JsonbText",
     "Override",
     "Parked",
     "RecentLetter",

@@ -34,6 +34,12 @@ class JsonText(str):
     __slots__ = ()
 
 
+class JsonbText(JsonText):
+    """The same as another Postgres holds it in a jsonb column: then ours can, and need not be asked."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Payload:
     """A payload as it will be stored: `document` is JSON text for jsonb, `value` the same parsed; None: not JSON."""
@@ -107,15 +113,12 @@ def clean_headers(headers: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> dic
     return {clean_text(name): clean_text(value) for name, value in pairs}
 
 
-def clean_payload(payload: Any) -> Payload:
+def clean_payload(payload: Any, *, needs_value: bool = True) -> Payload:
     """Text and bytes are the message as it was sent, and are kept; anything else is a value to be held as JSON."""
     if payload is None:
         return Payload(None, None, 0, None)
     if isinstance(payload, JsonText):
-        raw = payload.encode(errors="surrogatepass")
-        document, value = read_json(raw)
-        is_exact = document is not None and not ROUNDED.search(document)
-        return Payload(document, None if is_exact else raw, len(raw), value)
+        return clean_document(payload, needs_value=needs_value)
     if isinstance(payload, bytes | bytearray | memoryview | str):
         raw = payload.encode(errors="surrogatepass") if isinstance(payload, str) else bytes(payload)
         document, value = read_json(raw)
@@ -124,6 +127,14 @@ def clean_payload(payload: Any) -> Payload:
     document, value = read_json(raw)
     # Where jsonb cannot hold it, the bytes do.
     return Payload(document, None if document is not None else raw, len(raw), value)
+
+
+def clean_document(text: JsonText, *, needs_value: bool) -> Payload:
+    raw = text.encode(errors="surrogatepass")
+    is_known = isinstance(text, JsonbText) and len(raw) <= MOST_JSON_BYTES and is_flat(text)
+    document, value = (str(text), None) if is_known and not needs_value else read_json(raw)
+    is_exact = document is not None and not ROUNDED.search(document)
+    return Payload(document, None if is_exact else raw, len(raw), value)
 
 
 def write_json(value: Any) -> bytes:
@@ -163,8 +174,13 @@ def has_huge_number(text: str) -> bool:
     return HUGE_NUMBER.search(text) is not None and HUGE_NUMBER.search(STRING.sub("", text)) is not None
 
 
+def is_flat(text: str) -> bool:
+    """Whether it cannot be deep, without a look inside."""
+    return text.count("[") + text.count("{") <= MOST_DEPTH
+
+
 def is_shallow(text: str, value: Any) -> bool:
-    if text.count("[") + text.count("{") <= MOST_DEPTH:
+    if is_flat(text):
         return True
     level = [value]
     for _ in range(MOST_DEPTH):

@@ -5,6 +5,7 @@ Every pattern is bounded and the input is cut, so that no text, however hostile,
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 # Part of every fingerprint: change it with the rules, and old groups stay what they were.
@@ -84,7 +85,16 @@ def last_block(stacktrace: str) -> str:
 
 def find_own_frame(stacktrace: str) -> str:
     """The deepest frame of the application's own code as `file.py in function`; empty if none is known."""
-    for path, function in reversed(FRAME.findall(last_block(stacktrace)[-MOST_CHARACTERS:])):
+    block = last_block(stacktrace)[-MOST_CHARACTERS:]
+    # What follows the last frame is the message, which is another each time.
+    last = block.find("\n", block.rfind('\n  File "') + 1)
+    return find_in_frames(block[:last] if last >= 0 else block)
+
+
+# The letters of one group come from the same place, so a batch asks for few of them.
+@lru_cache(maxsize=1000)
+def find_in_frames(frames: str) -> str:
+    for path, function in reversed(FRAME.findall(frames)):
         if not FOREIGN_PATH.search(path):
             file = "/".join(path.replace("\\", "/").split("/")[-PATH_PARTS:])
             return f"{file} in {function}"

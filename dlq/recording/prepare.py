@@ -78,9 +78,9 @@ def merge(one: Prepared, other: Prepared) -> Prepared:
 
 
 def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
-    payload = clean_payload(failure.payload)
-    letter = describe_event(failure, payload)
     masking = get_masking()
+    payload = clean_payload(failure.payload, needs_value=bool(masking.paths))
+    letter = describe_event(failure, payload)
     error_type, message, stacktrace = describe_error(failure)
     masked = masking.mask_text(message, payload)
     group = fingerprint(

@@ -1,5 +1,6 @@
 """Reading and writing a table of dead letters by its mapping; all that is compared is compared by the source itself."""
 
+from functools import cached_property
 from typing import Any
 
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
@@ -8,7 +9,7 @@ from sources.base import Change, ForeignLetter, ForeignState, Found, Words
 from sources.connect import Connection, reading, writing
 from sources.sql import inspect
 from sources.sql.mapping import Mapping
-from sources.sql.rows import RowReader, make_state
+from sources.sql.rows import RowReader, list_state, make_state
 
 # What looks at all open rows at once may take so many times longer: it happens once, at the first import.
 PATIENCE = 12
@@ -19,6 +20,9 @@ MOST_BY = 255
 COUNT_WRITES = """
 SELECT concat_ws('/', n_tup_ins, n_tup_upd, n_tup_del) FROM pg_stat_all_tables
 WHERE relid = to_regclass(%(table)s) AND current_setting('track_counts')::bool
+"""
+PAYLOAD_TYPE = """
+SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = to_regclass(%(table)s) AND attname = %(payload)s
 """
 STATES = SQL("SELECT {state} FROM {table} WHERE {key} = ANY(%(keys)s)")
 READ = SQL("SELECT {columns} FROM {table} WHERE {key} = ANY(%(keys)s)")
@@ -46,7 +50,13 @@ class SqlLetters:
         self.seconds = seconds
         self.table = mapping.identifier
         self.key = Identifier(mapping.key)
-        self.reader = RowReader(mapping)
+
+    @cached_property
+    def reader(self) -> RowReader:
+        """Made when rows are read in full, which most looks do not."""
+        names = {"table": self.table.as_string(self.connection), "payload": self.mapping.payload}
+        rows = self._fetch(SQL(PAYLOAD_TYPE), params=names)
+        return RowReader(self.mapping, str(rows[0][0]) if rows else "")
 
     @property
     def words(self) -> Words:
@@ -60,7 +70,7 @@ class SqlLetters:
         return inspect.inspect(self.connection, self.mapping, self.seconds)
 
     def count_writes(self) -> str | None:
-        rows = self._fetch(SQL(COUNT_WRITES), table=self.table.as_string(self.connection))
+        rows = self._fetch(SQL(COUNT_WRITES), params={"table": self.table.as_string(self.connection)})
         return str(rows[0][0]) if rows else None
 
     def find_newest_key(self) -> str:
@@ -86,7 +96,7 @@ class SqlLetters:
     def find_states(self, keys: list[str]) -> dict[str, ForeignState]:
         rows = self._fetch(
             STATES,
-            state=SQL(", ").join(self.reader.state),
+            state=SQL(", ").join(list_state(self.mapping)),
             params={"keys": array(keys)},
         )
         return {row[0]: make_state(row) for row in rows}
@@ -158,13 +168,11 @@ class SqlLetters:
         statement: SQL,
         params: dict[str, Any] | None = None,
         seconds: float | None = None,
-        **parts: Composable | str,
+        **parts: Composable,
     ) -> list[tuple[Any, ...]]:
-        text = {name: value for name, value in parts.items() if isinstance(value, str)}
-        composed: dict[str, Any] = {name: value for name, value in parts.items() if name not in text}
-        query = statement.format(table=self.table, key=self.key, **composed) if not text else statement
+        query = statement.format(table=self.table, key=self.key, **parts)
         with reading(self.connection, seconds=seconds or self.seconds) as cursor:
-            cursor.execute(query, {**(params or {}), **text})
+            cursor.execute(query, params)
             return cursor.fetchall()
 
 

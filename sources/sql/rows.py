@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from psycopg.sql import SQL, Composable, Identifier
+from psycopg.sql import SQL, Composable, Identifier, Literal
 
-from dlq.api import JsonText
+from dlq.api import JsonbText, JsonText
 from sources.base import ForeignLetter, ForeignState
 from sources.sql.mapping import VALUES, Mapping
 from sources.tracebacks import find_error_type
@@ -16,44 +16,44 @@ UNKNOWN_CONSUMER = "unknown"
 
 
 class RowReader:
-    """Knows what to select for a mapping, and makes letters of what comes back."""
+    """Knows what to select for a mapping, and makes letters of what comes back.
 
-    def __init__(self, mapping: Mapping) -> None:
+    What is inside a payload is picked out by the source itself where it holds the payload as jsonb, and here where not.
+    """
+
+    def __init__(self, mapping: Mapping, payload_type: str) -> None:
         self.mapping = mapping
+        self.payload_type = payload_type
         named = {name: getattr(mapping, name) for name in VALUES if getattr(mapping, name)}
-        self.columns = [name for name, value in named.items() if not value.startswith("$")]
+        self.columns = {name: value for name, value in named.items() if not value.startswith("$")}
         self.paths = {name: split_path(value) for name, value in named.items() if value.startswith("$")}
 
-    @cached_property
-    def state(self) -> list[Composable]:
-        mapping = self.mapping
-        return [
-            as_text(mapping.key),
-            as_text(mapping.status) if mapping.status else SQL("''"),
-            Identifier(mapping.failed_at),
-            Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
-            as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
-        ]
+    @property
+    def is_jsonb(self) -> bool:
+        return self.payload_type == "jsonb"
 
     @cached_property
     def letter(self) -> list[Composable]:
-        """The state first. The payload comes as text, with its type: a document, or a message as text or bytes."""
         mapping = self.mapping
+        payload = Identifier(mapping.payload)
         return [
-            *self.state,
-            SQL("pg_typeof({})::text").format(Identifier(mapping.payload)),
+            *list_state(mapping),
             as_text(mapping.payload),
             Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL"),
-            *(as_text(getattr(mapping, name)) for name in self.columns),
+            *(as_text(column) for column in self.columns.values()),
+            *(
+                SQL("{} #>> {}").format(payload, Literal(list(steps)))
+                for steps in self.paths.values()
+                if self.is_jsonb
+            ),
         ]
 
     def make_letter(self, row: tuple[Any, ...]) -> ForeignLetter:
-        key, status, failed_at, attempts, _, payload_type, text, first_failed_at, *values = row
-        found = dict(zip(self.columns, values, strict=True))
-        if self.paths:
+        key, status, failed_at, attempts, _, text, first_failed_at, *values = row
+        found: dict[str, str | None] = dict(zip([*self.columns, *self.paths], values, strict=False))
+        if self.paths and not self.is_jsonb:
             document = parse(text)
-            for name, steps in self.paths.items():
-                found[name] = find_text(document, steps)
+            found |= {name: find_text(document, steps) for name, steps in self.paths.items()}
         get = found.get
         message, trace = get("error_message") or "", get("stacktrace") or ""
         return ForeignLetter(
@@ -64,7 +64,7 @@ class RowReader:
             consumer=get("consumer") or self.mapping.consumer_name or UNKNOWN_CONSUMER,
             event_id=get("event_id") or key,
             event_type=get("event_type") or "",
-            payload=read_payload(payload_type, text),
+            payload=read_payload(self.payload_type, text),
             error_type=get("error_type") or find_error_type(trace, message),
             error_message=message,
             stacktrace=trace,
@@ -84,6 +84,16 @@ class RowReader:
         return int(failed_at.timestamp() * 1_000_000) if place is None else place
 
 
+def list_state(mapping: Mapping) -> list[Composable]:
+    return [
+        as_text(mapping.key),
+        as_text(mapping.status) if mapping.status else SQL("''"),
+        Identifier(mapping.failed_at),
+        Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
+        as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
+    ]
+
+
 def make_state(row: tuple[Any, ...]) -> ForeignState:
     key, status, failed_at, attempts, closed_by = row
     return ForeignState(key, status or "", as_time(failed_at), int(attempts or 1), closed_by or "")
@@ -93,10 +103,13 @@ def as_text(column: str) -> Composable:
     return SQL("{}::text").format(Identifier(column))
 
 
-def read_payload(payload_type: str, text: str | None) -> JsonText | str | bytes | None:
+def read_payload(payload_type: str, text: str | None) -> str | bytes | None:
+    """A document, or a message as text or bytes, as it was held there."""
     if text is None:
         return None
-    if payload_type in ("json", "jsonb"):
+    if payload_type == "jsonb":
+        return JsonbText(text)
+    if payload_type == "json":
         return JsonText(text)
     return bytes.fromhex(text[2:]) if payload_type == "bytea" else text
 
