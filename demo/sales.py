@@ -53,12 +53,19 @@ class Sales:
         self._count = 0
 
     def order(
-        self, number: int, at: datetime, *, patch: int, is_malformed: bool = False, currency: str = ""
+        self,
+        number: int,
+        at: datetime,
+        *,
+        patch: int,
+        is_malformed: bool = False,
+        currency: str = "",
+        seller: str = "",
     ) -> Iterator[Due]:
-        """An order's whole life; a currency may be asked for."""
+        """An order's whole life; a currency and a seller may be asked for."""
         chance = self.random
         order, escrow = f"order-{number}", f"escrow-{number}"
-        seller = chance.choice(SELLERS)
+        seller = seller or chance.choice(SELLERS)
         customer = chance.choice(CUSTOMERS)
         lines = [
             {"sku": sku, "quantity": chance.randint(1, 3), "price": PRICES[sku]}
