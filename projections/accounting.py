@@ -21,8 +21,10 @@ from projections.runtime.lock import lock_consumer
 # How many missing events are named; there is rarely more than one cause.
 MOST_NAMED = 20
 CHUNK = 2000
-# Neighbouring spans are joined when so many have come.
+# Neighbouring spans are joined when so many have come since they were last joined.
 JOIN_AFTER = 100
+# Closed letters that are settled in one round: nobody consumes meanwhile. The others have a day and more until a purge.
+MOST_SETTLED = 20_000
 # Holes that a page looks at; it is asked for every few seconds.
 MOST_ON_PAGE = 5000
 CLOSED = ("resolved", "discarded")
@@ -51,6 +53,16 @@ FROM unnest(%(positions)s::bigint[]) AS n
 LEFT JOIN projections_event e ON e.position = n
 LEFT JOIN projections_skip s ON s.projection_id = %(id)s AND s.position = n
 LEFT JOIN projections_waitingevent w ON w.projection_id = %(id)s AND w.position = n
+"""
+
+# Those of the positions that no span covers; the caller holds the consumer's lock.
+FIND_HOLES = """
+SELECT n FROM unnest(%(positions)s::bigint[]) AS n
+JOIN projections_projection p ON p.id = %(id)s AND n > p.accounting_from AND n <= p.position
+LEFT JOIN LATERAL (
+    SELECT last FROM projections_span s WHERE s.projection_id = p.id AND s.first <= n ORDER BY s.first DESC LIMIT 1
+) AS before ON true
+WHERE coalesce(before.last, 0) < n
 """
 
 # Neighbours become one span; the caller holds the consumer's lock.
@@ -93,6 +105,7 @@ class Account:
     parked: int = 0
     waiting: int = 0
     missing: int = 0
+    # As many as there were when they were last joined.
     span_count: int = 0
     checked_at: str = ""
     # Up to MOST_NAMED of the missing.
@@ -101,14 +114,19 @@ class Account:
 
 def check(row: Projection) -> Account:
     """Take the account and keep it on the row; what seems missing is looked at again under the lock."""
-    account, closed = take(row)
-    if account.missing or closed or account.span_count > row.accounting.get("span_count", 0) + JOIN_AFTER:
+    account, closed, span_count = take(row)
+    account.span_count = row.accounting.get("span_count", 0)
+    is_scattered = span_count > account.span_count + JOIN_AFTER
+    if account.missing or closed or is_scattered:
         with transaction.atomic():
             lock_consumer(row.name)
-            account, closed = take(row)
-            settle(row, closed)
-            join_spans(row)
-            account.span_count = row.spans.count()
+            if account.missing:
+                joined_count = account.span_count
+                account, closed, _ = take(row)
+                account.span_count = joined_count
+            settle(row, list_closed(row, closed[:MOST_SETTLED]))
+            if is_scattered:
+                account.span_count = join_spans(row)
     Projection.objects.filter(pk=row.pk).update(accounting=asdict(account))
     return account
 
@@ -121,8 +139,8 @@ def show(row: Projection) -> Account:
     return take(row)[0]
 
 
-def take(row: Projection) -> tuple[Account, list[int]]:
-    """The account, and the positions whose letters are closed and may be forgotten some day."""
+def take(row: Projection) -> tuple[Account, list[int], int]:
+    """The account, the positions whose letters are closed and may be forgotten some day, and the number of spans."""
     with connection.cursor() as cursor:
         cursor.execute(SUM_SPANS, [row.pk])
         position, start, ignored, closed_count, span_count, ranges = cursor.fetchone()
@@ -130,13 +148,24 @@ def take(row: Projection) -> tuple[Account, list[int]]:
     total = position - start
     hole_count = sum(last - first + 1 for first, last in ranges)
     done = total - hole_count - closed_count
-    account = Account(position, start, total, int(done - ignored), int(ignored), span_count=span_count)
+    account = Account(position, start, total, int(done - ignored), int(ignored))
     account.dead_lettered = int(closed_count)
     account.checked_at = timezone.now().isoformat()
     closed: list[int] = []
     for holes in list_holes(row, ranges):
         explain(row, holes, account, closed)
-    return account, closed
+    return account, closed, span_count
+
+
+def list_closed(row: Projection, positions: list[int]) -> list[int]:
+    """Those of the positions that are still holes with a closed letter; the caller holds the consumer's lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_HOLES, {"id": row.pk, "positions": positions})
+        ranges = [[position, position] for (position,) in cursor.fetchall()]
+    closed: list[int] = []
+    for holes in list_holes(row, ranges):
+        explain(row, holes, Account(0, 0, 0, 0, 0), closed)
+    return closed
 
 
 def find_first_open(row: Projection) -> int:
@@ -197,9 +226,11 @@ def settle(row: Projection, positions: list[int]) -> None:
     Span.objects.bulk_create(Span(projection=row, first=p, last=p, closed_count=1) for p in positions)
 
 
-def join_spans(row: Projection) -> None:
+def join_spans(row: Projection) -> int:
+    """Neighbours become one; returns how many are left."""
     with connection.cursor() as cursor:
         cursor.execute(JOIN_SPANS, {"id": row.pk})
+        return int(cursor.rowcount)
 
 
 def check_all() -> None:

@@ -8,6 +8,7 @@ from dashboard.pages import HtmxHttpRequest, render_page
 from sources import queries
 from sources.operations import SourceRefused, import_again
 from sources.tables import MovedTable, SourceTable
+from sources.tokens.queries import list_reporters
 
 
 @require_safe
@@ -17,6 +18,7 @@ def list_sources(request: HtmxHttpRequest) -> HttpResponse:
         "rows": rows,
         "troubled": [row for row in rows if row.health.needs_somebody],
         "table": SourceTable(rows),
+        "reporters": list_reporters(),
         "live_url": request.path,
     }
     return render_page(request, "sources/sources.html", context, title="Sources")

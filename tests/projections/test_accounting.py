@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from dlq.api import close_rebuilt
 from dlq.models import DeadLetter
@@ -98,3 +100,38 @@ def test_spans_are_joined_and_say_the_same(busy: Projection, pay: Pay, work: Wor
     spans = list(busy.spans.order_by("first").values_list("first", "last", "ignored_count"))
     assert spans == [(1, 3, 1), (5, 5, 0), (8, 12, 0)]
     assert figures(accounting.check(busy)) == before
+
+
+def test_spans_that_come_a_few_at_a_time_are_joined_too(
+    pay: Pay, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounting, "JOIN_AFTER", 5)
+    counts = []
+    for _ in range(6):
+        for _ in range(3):
+            pay("a", 1)
+            work("letters")
+        accounting.check(Projection.objects.get(name="letters"))
+        counts.append(Projection.objects.get(name="letters").spans.count())
+    assert max(counts) <= 1 + 5 + 3
+    assert 1 in counts
+
+
+def test_under_the_lock_only_closed_letters_are_looked_at(
+    pay: Pay, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounting, "CHUNK", 1)
+    for number in range(6):
+        pay(f"stream {number}", 1, mark="x", how="KeyError")
+    row = work("letters")
+    assert figures(accounting.check(row)) == {"total": 6, "dead_lettered": 6}
+    close_rebuilt("letters", [DeadLetter.objects.get(position=3).event_id], source="native", closed_by="olga")
+    with CaptureQueriesContext(connection) as queries:
+        assert figures(accounting.check(row)) == {"total": 6, "dead_lettered": 6}
+    texts = [query["sql"] for query in queries]
+    lock = next(number for number, text in enumerate(texts) if "pg_advisory_xact_lock" in text)
+    looks = [number for number, text in enumerate(texts) if "projections_waitingevent" in text]
+    assert (len([n for n in looks if n < lock]), len([n for n in looks if n > lock])) == (6, 1)
+    # It is settled: nobody misses it when it is purged.
+    DeadLetter.objects.get(position=3).delete()
+    assert figures(accounting.check(row)) == {"total": 6, "dead_lettered": 6}

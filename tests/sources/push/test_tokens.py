@@ -8,10 +8,11 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from dashboard.models import AuditEntry
 from sources.models import Token
-from sources.tokens.operations import TokenError, create_token
+from sources.tokens.operations import TokenError, create_token, revoke_token
 from sources.tokens.secret import find_token
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +136,19 @@ class TestRevoke:
     def test_it_needs_a_reason(self, admin: Client, token: Token) -> None:
         assert self.revoke(admin, token, reason=" ") == 400
         assert Token.objects.get().revoked_at is None
+
+
+def test_the_sources_page_says_who_reports_and_when_last(viewer: Client) -> None:
+    assert "No source yet" in viewer.get("/sources/").content.decode()
+    create_token("orders", actor="tests")
+    token, secret = create_token("payments", actor="tests")
+    revoke_token(create_token("retired", actor="tests")[0], actor="tests", reason="gone")
+    page = viewer.get("/sources/").content.decode()
+    assert "2 sources report by themselves" in page
+    assert page.count(">never<") == 2
+    assert "retired" not in page
+    Token.objects.filter(pk=token.pk).update(used_at=timezone.now())
+    page = viewer.get("/sources/").content.decode()
+    assert page.count(">never<") == 1
+    assert secret not in page
+    assert token.hint not in page
