@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import QueryDict
 
 from dashboard.actions import ADMIN, VIEWER
@@ -162,3 +163,21 @@ def test_a_viewer_may_not_filter_on_masked_paths(make_user: Any, settings: Any) 
     for path in ("$.customer.email", "$.customer", "customer.email.domain", "customer[*].email"):
         assert "masked" in str(LetterFilter({"path": path, "value": "x"}, user=viewer).errors)
     assert LetterFilter({"path": "$.customer.id", "value": "x"}, user=viewer).is_valid()
+
+
+def test_a_count_that_would_take_long_is_given_up(
+    user: Any, some_letters: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = LetterFilter({"attempts": 1, "status": "any"}, user=user)
+    assert form.is_valid()
+    slow = connection.execute_wrapper(
+        lambda execute, sql, *rest: execute(
+            sql.replace("SELECT 1", "SELECT pg_sleep(10)") if "COUNT(*)" in sql else sql, *rest
+        )
+    )
+    monkeypatch.setattr(letters, "COUNT_SECONDS", 0.05)
+    with slow:
+        assert count_letters(form).label == "not counted"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('statement_timeout'), current_setting('enable_bitmapscan')")
+        assert cursor.fetchone() == ("0", "on")
