@@ -1,8 +1,10 @@
 """A first import against reading the same rows into Python, and a sync that finds nothing new against SELECT 1.
 
 The source is a dead_letter_queue as eventsource-py creates it, in a database of its own on the same server. The import
-is the run that the console starts by itself, by real workers; the idle sync looks at a million rows, of which those
-that were imported are open. Both it and the SELECT 1 open a connection of their own, as every look does.
+is the run that the console starts by itself, by two real workers; what it is compared with is one process that reads
+the same rows as letters and does nothing with them (`fetch_per_second` is what the driver alone makes of them). The
+idle sync looks at a million rows, of which those that were imported are open. Both it and the SELECT 1 open a
+connection of their own, as every look does.
 """
 
 import argparse
@@ -23,6 +25,8 @@ from dashboard.runs.dispatch import tend_runs
 from dlq.compaction import compact
 from dlq.models import DeadLetter
 from sources.models import SourceState
+from sources.registry import get_source
+from sources.sync.looking import BATCH_SIZE
 from sources.sync.sync import sync_source
 
 WORKERS = 2
@@ -52,7 +56,7 @@ SELECT gen_random_uuid(), 'Projection' || n %% 10, 'Type' || n %% 20,
     3, now() - make_interval(secs => %(rows)s - n), now() - make_interval(secs => %(rows)s - n), %(status)s
 FROM generate_series(1, %(rows)s) AS n
 """
-READ = (
+FETCH = (
     "SELECT * FROM dead_letter_queue WHERE status IN ('failed', 'retrying') AND id > %s ORDER BY id LIMIT 500"
 )
 
@@ -64,7 +68,8 @@ def main() -> None:
     asked = parser.parse_args()
     dsn = make_source(asked.open)
     settings.SOURCES = {"shop": {"kind": "eventsource-py", "dsn": dsn}}
-    read = asked.open / time_reading(dsn)
+    read = asked.open / time_reading()
+    fetch = asked.open / time_fetching(dsn)
     imported = asked.open / time_import(dsn, asked.open)
     with psycopg.connect(dsn, autocommit=True) as shop:
         shop.execute(FILL, {"rows": asked.rows - asked.open, "status": "resolved"})
@@ -82,6 +87,7 @@ def main() -> None:
         imported=asked.open,
         import_per_second=round(imported),
         read_per_second=round(read),
+        fetch_per_second=round(fetch),
         idle_ms=round(1000 * idle, 2),
         select1_ms=round(1000 * select, 2),
     )
@@ -100,11 +106,21 @@ def make_source(number: int) -> str:
     return dsn
 
 
-def time_reading(dsn: str) -> float:
-    """All open rows, as tuples with their payloads parsed, a batch at a time."""
+def time_reading() -> float:
+    """All open rows, as letters with the types of their errors, a batch at a time."""
+    after, began = "", time.perf_counter()
+    with get_source("shop").visit() as visit:
+        assert visit.letters
+        while rows := visit.letters.read_open(after=after, limit=BATCH_SIZE):
+            after = rows[-1].key
+    return time.perf_counter() - began
+
+
+def time_fetching(dsn: str) -> float:
+    """The same, as the driver's tuples with their payloads parsed."""
     after, began = 0, time.perf_counter()
     with psycopg.connect(dsn, autocommit=True) as shop:
-        while rows := shop.execute(READ, [after]).fetchall():
+        while rows := shop.execute(FETCH, [after]).fetchall():
             after = rows[-1][0]
     return time.perf_counter() - began
 

@@ -7,15 +7,16 @@ If the process dies
 One that stalls past its lease and wakes up fails the check in `recording`: what it read is old by then.
 """
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from django.db import transaction
-from django.db.models import F, Q
+from django.db import connection, transaction
+from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
 from dashboard.runs.lanes import in_seconds
@@ -31,6 +32,32 @@ FIRST_WAIT_SECONDS = 1
 MOST_WAIT_SECONDS = 15
 
 
+# Claim and end happen every two seconds and need not survive a crash of the server: then the lease is over anyway, and
+# what follows the cursor is read again. Whatever a look recorded was committed before its end, and so is safe.
+CLAIM = """
+WITH quickly AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+UPDATE sources_sourcestate SET
+    leased_by = %(token)s, leased_until = now() + make_interval(secs => %(seconds)s), kind = %(kind)s,
+    takes_writes = %(takes_writes)s
+FROM quickly
+WHERE name = %(name)s AND (leased_until IS NULL OR leased_until <= now()) AND (next_at IS NULL OR next_at <= now())
+RETURNING cursor::text, inspection::text, inspected_at, error_count
+"""
+ADD = """
+INSERT INTO sources_sourcestate
+    (name, kind, takes_writes, cursor, leased_by, error, is_permanent, error_count, inspection)
+VALUES (%(name)s, %(kind)s, %(takes_writes)s, '{}', '', '', false, 0, '{}') ON CONFLICT DO NOTHING
+"""
+END = """
+WITH quickly AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+UPDATE sources_sourcestate SET
+    cursor = %(cursor)s, leased_until = NULL, leased_by = '', next_at = NULL, synced_at = now(), took_ms = %(took)s,
+    error = '', failing_since = NULL, is_permanent = false, error_count = 0
+FROM quickly
+WHERE name = %(name)s AND leased_by = %(token)s
+"""
+
+
 class SourceLostError(Exception):
     """Another process looks at this source now; nothing may be recorded for it any more."""
 
@@ -38,13 +65,22 @@ class SourceLostError(Exception):
 class SourceHold:
     """A process's hold on a source, for as long as its lease is renewed by recordings."""
 
-    def __init__(self, state: SourceState) -> None:
-        self.name = state.name
-        self.token = state.leased_by
-        # As it was at the claim, with what this look found out; saved by recordings.
-        self.cursor: dict[str, Any] = state.cursor
-        self.inspection: dict[str, Any] = state.inspection
-        self.state = state
+    def __init__(
+        self,
+        name: str,
+        token: str,
+        cursor: dict[str, Any],
+        inspection: dict[str, Any],
+        inspected_at: datetime | None,
+        error_count: int,
+    ) -> None:
+        self.name = name
+        self.token = token
+        # As they were at the claim, with what this look found out; the cursor is saved by recordings.
+        self.cursor = cursor
+        self.inspection = inspection
+        self.inspected_at = inspected_at
+        self.error_count = error_count
         self._began = time.monotonic()
 
     @property
@@ -67,22 +103,20 @@ class SourceHold:
 
     def end(self) -> None:
         """The look came to its end."""
-        SourceState.objects.filter(name=self.name, leased_by=self.token).update(
-            cursor=self.cursor,
-            leased_until=None,
-            leased_by="",
-            next_at=None,
-            synced_at=Now(),
-            took_ms=round(1000 * (time.monotonic() - self._began)),
-            error="",
-            failing_since=None,
-            is_permanent=False,
-            error_count=0,
-        )
+        with connection.cursor() as cursor:
+            cursor.execute(
+                END,
+                {
+                    "name": self.name,
+                    "token": self.token,
+                    "cursor": json.dumps(self.cursor),
+                    "took": round(1000 * (time.monotonic() - self._began)),
+                },
+            )
 
     def fail(self, error: SourceError) -> None:
         """The look failed; it is tried again later, and what it recorded so far stays."""
-        wait = min(FIRST_WAIT_SECONDS * 2 ** min(self.state.error_count, 10), MOST_WAIT_SECONDS)
+        wait = min(FIRST_WAIT_SECONDS * 2 ** min(self.error_count, 10), MOST_WAIT_SECONDS)
         SourceState.objects.filter(name=self.name, leased_by=self.token).update(
             leased_until=None,
             leased_by="",
@@ -99,20 +133,22 @@ class SourceHold:
 def claim(name: str, *, kind: str, takes_writes: bool) -> SourceHold | None:
     """Take the source; None if another process has it, or if it is not to be asked yet."""
     token = uuid4().hex
-    free = Q(leased_until=None) | Q(leased_until__lte=Now())
-    due = Q(next_at=None) | Q(next_at__lte=Now())
-    facts = {"kind": kind, "takes_writes": takes_writes}
-    taken = SourceState.objects.filter(free, due, name=name).update(
-        leased_by=token, leased_until=in_seconds(LEASE_SECONDS), **facts
-    )
-    if not taken:
-        if SourceState.objects.filter(name=name).exists():
-            return None
-        # Two may see it for the first time; one of them makes the row, and the next look is either's.
-        SourceState.objects.bulk_create([SourceState(name=name, **facts)], ignore_conflicts=True)
-        return claim(name, kind=kind, takes_writes=takes_writes)
-    return SourceHold(SourceState.objects.get(name=name, leased_by=token))
-
-
-def is_older(at: Any, seconds: float, now: Any) -> bool:
-    return at is None or now - at > timedelta(seconds=seconds)
+    values: dict[str, Any] = {
+        "name": name,
+        "kind": kind,
+        "takes_writes": takes_writes,
+        "token": token,
+        "seconds": LEASE_SECONDS,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, values)
+        row = cursor.fetchone()
+        if row is None:
+            # Seen for the first time, or taken; of two who add it the one that is first to claim it looks.
+            cursor.execute(ADD, values)
+            cursor.execute(CLAIM, values)
+            row = cursor.fetchone()
+    if row is None:
+        return None
+    kept, inspection, inspected_at, error_count = row
+    return SourceHold(name, token, json.loads(kept), json.loads(inspection), inspected_at, error_count)

@@ -4,6 +4,7 @@ The sync reads what is new from the beginning on; the run reads what was there b
 letters it recorded, so after a death the next worker goes on from there; a source that is away is waited for.
 """
 
+import time
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -27,6 +28,8 @@ from sources.sync.looking import BATCH_SIZE
 IMPORT_ABOVE = 10_000
 LANES = 4
 AWAY_SECONDS = 5
+# After this long the worker looks whether the run was paused.
+SLICE_SECONDS = 1.0
 ACTOR = "sync"
 
 
@@ -43,7 +46,8 @@ class Import:
                 if visit.letters is None:
                     raise SourceError(f"{name} has no letters any more.", permanent=True)
                 # One visit for some batches: connecting costs as much as reading one.
-                while hold.remaining_seconds > 1:
+                end_of_slice = time.monotonic() + SLICE_SECONDS
+                while True:
                     rows = visit.letters.read_open(after=after, until=until, limit=BATCH_SIZE)
                     with hold.recording() as lane:
                         take_rows(name, visit.letters.words, rows)
@@ -51,18 +55,13 @@ class Import:
                         after = lane.cursor["after"] = rows[-1].key if rows else after
                     if len(rows) < BATCH_SIZE:
                         return DONE
-                    if is_turn_over(hold):
+                    if time.monotonic() > end_of_slice:
                         break
         except SourceError as error:
             if error.permanent:
                 raise
             return Step(wait_until=timezone.now() + timedelta(seconds=AWAY_SECONDS))
         return MORE
-
-
-def is_turn_over(hold: Hold) -> bool:
-    """A run that is paused or cancelled stops after the batch in hand."""
-    return not Run.objects.filter(pk=hold.run.pk, state__in=Run.WORKABLE).exists()
 
 
 def begin(hold: SourceHold, letters: Letters) -> None:
@@ -100,6 +99,13 @@ def start_import(hold: SourceHold, letters: Letters, newest: str) -> None:
         hold.cursor["import_run"] = run.pk
         hold.cursor["newest"] = newest
     dispatch(run)
+
+
+def is_over(cursor: dict[str, Any]) -> bool:
+    """Whether there is no import, or no longer; one that ended before its time leaves rows out, so it is not over."""
+    if "import_run" in cursor and find_import(cursor) is None:
+        del cursor["import_run"]
+    return "import_run" not in cursor
 
 
 def find_import(cursor: dict[str, Any]) -> Run | None:

@@ -2,8 +2,10 @@
 
 import logging
 import time
+from datetime import timedelta
 
 from celery.exceptions import SoftTimeLimitExceeded
+from django.db import connection
 from django.utils import timezone
 
 from sources.base import Checkpoints, Letters, SourceError, Visit
@@ -12,14 +14,18 @@ from sources.keeping import list_keepers
 from sources.models import SourceState
 from sources.registry import find_source
 from sources.sync import importing, looking, writing
-from sources.sync.hold import SourceHold, SourceLostError, claim, is_older
+from sources.sync.hold import SourceHold, SourceLostError, claim
 
 logger = logging.getLogger(__name__)
 
 # Schema and role are looked at again after this long, and after every failure.
-INSPECT_SECONDS = 60
+INSPECT_AFTER = timedelta(minutes=1)
 # Checkpoints are shown and not acted on; reading them costs more than a look at letters that finds nothing new.
 CHECKPOINT_SECONDS = 5
+FIND_WORK = """
+SELECT EXISTS (SELECT FROM sources_owedwrite WHERE source = %(source)s),
+       EXISTS (SELECT FROM sources_foreignrow WHERE source = %(source)s AND watched_until > now())
+"""
 
 
 def sync_source(name: str) -> None:
@@ -54,8 +60,8 @@ def sync_source(name: str) -> None:
 
 def inspect(hold: SourceHold, visit: Visit) -> None:
     """Look at schema and role from time to time, and stop here if nothing can be read."""
-    now = timezone.now()
-    if is_older(hold.state.inspected_at, INSPECT_SECONDS, now):
+    now, before = timezone.now(), hold.inspected_at
+    if before is None or now - before > INSPECT_AFTER:
         hold.inspection = as_dict(visit.inspect())
         SourceState.objects.filter(name=hold.name).update(inspection=hold.inspection, inspected_at=now)
     why_not = hold.inspection["why_not"]
@@ -64,14 +70,24 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
 
 
 def sync_letters(hold: SourceHold, letters: Letters) -> None:
-    if not hold.inspection["why_not"]["writes_status"]:
+    is_owed, is_watched = find_work(hold.name)
+    if is_owed and not hold.inspection["why_not"]["writes_status"]:
         writing.send_owed(hold, letters)
     importing.begin(hold, letters)
     looking.read_new(hold, letters)
-    looking.look_at_watched(hold, letters)
+    if is_watched:
+        looking.look_at_watched(hold, letters)
     # What the import has not come to would all be news to the sweep.
-    if importing.find_import(hold.cursor) is None:
+    if importing.is_over(hold.cursor):
         looking.sweep(hold, letters)
+
+
+def find_work(source: str) -> tuple[bool, bool]:
+    """Whether writes are owed, and whether rows are watched; mostly neither, and then this is all that it costs."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_WORK, {"source": source})
+        is_owed, is_watched = cursor.fetchone()
+    return is_owed, is_watched
 
 
 def sync_checkpoints(hold: SourceHold, checkpoints: Checkpoints) -> None:
