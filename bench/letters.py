@@ -103,7 +103,8 @@ def fill(total: int, *, open_share: float = OPEN_SHARE, groups: int = 500, tenan
                 # A fresh table numbers its letters from one.
                 for statement in (BODIES, ATTEMPTS):
                     cursor.execute(statement, chunk | {"first": first + 1})
-        compact()
+        while compact():
+            pass
         cursor.execute("VACUUM ANALYZE")
 
 

@@ -42,7 +42,8 @@ def main() -> None:
     asked = parser.parse_args()
     fill(asked.rows)
     ours = rate(lambda n: record_failures(failures("ours", n)), asked.batches)
-    compact()
+    while compact():
+        pass
     orm = rate(lambda n: create_with_orm(failures("orm", n)[:50]), 4, size=50)
     rows = [read_rows(n) for n in range(asked.batches + 1)]
     copied = rate(lambda n: copy_rows(rows[n]), asked.batches)

@@ -27,7 +27,7 @@ PRODUCTS = (
 CUSTOMERS = ("ines", "jonas", "kaya", "liam", "mara", "nils", "olga", "paul", "rosa", "sami", "tess", "yusuf")
 PRICES = {sku: 1290 + 730 * number for number, sku in enumerate(PRODUCTS)}
 # Of the orders, while a release with a bug is out.
-NEW_CURRENCY_SHARE = 0.16
+NEW_CURRENCY_SHARE = 0.2
 REVIEW_SHARE, CANCEL_SHARE, PIGEON_SHARE, POISON_SHARE = 0.45, 0.06, 0.012, 0.012
 # More than Python's limit, and so more than the moderation's reader of quotes bears.
 NESTED = 4000

@@ -14,7 +14,7 @@ from demo.stories import LEDGER, PRODUCER, SALE, SELLERS
 from projections.api import append
 
 # Seconds between two of each, on an ordinary day.
-ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 10.0, 25.0, 1.5
+ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 15.0, 30.0, 1.5
 # In a sale.
 CROWD = 3
 SEED = 1702

@@ -6,44 +6,62 @@ from django.db import connection, transaction
 LOCK = 0x646C71
 # Minutes older than this become hours: no page and no alert looks at them one by one.
 MINUTES_KEPT = "2 hours"
+# Of each kind, in one go: a first import brings a long past, and readers wait for nobody.
+MOST_FOLDED = 50_000
 
 # Move the deltas into the counters; a reader sees both before or both after, never a letter twice.
 FOLD_COUNTERS = """
-WITH gone AS (DELETE FROM dlq_counterdelta RETURNING *)
-INSERT INTO dlq_counter AS kept
-    (source, consumer, group_id, error_type, category, tier, status, number, first_at, last_at)
-SELECT source, consumer, group_id, error_type, category, tier, status, sum(number), min(first_at), max(last_at)
-FROM gone GROUP BY 1, 2, 3, 4, 5, 6, 7
-ON CONFLICT (source, consumer, group_id, error_type, category, tier, status) DO UPDATE SET
-    number = kept.number + excluded.number,
-    first_at = least(kept.first_at, excluded.first_at),
-    last_at = greatest(kept.last_at, excluded.last_at)
+WITH gone AS (
+    DELETE FROM dlq_counterdelta
+    WHERE id = ANY(ARRAY(SELECT id FROM dlq_counterdelta ORDER BY id LIMIT %(most)s)) RETURNING *
+), added AS (
+    INSERT INTO dlq_counter AS kept
+        (source, consumer, group_id, error_type, category, tier, status, number, first_at, last_at)
+    SELECT source, consumer, group_id, error_type, category, tier, status, sum(number), min(first_at), max(last_at)
+    FROM gone GROUP BY 1, 2, 3, 4, 5, 6, 7
+    ON CONFLICT (source, consumer, group_id, error_type, category, tier, status) DO UPDATE SET
+        number = kept.number + excluded.number,
+        first_at = least(kept.first_at, excluded.first_at),
+        last_at = greatest(kept.last_at, excluded.last_at)
+)
+SELECT count(*) FROM gone
 """
 
-# What was appended becomes minutes of its groups, and beside that five minutes of its categories.
+# What was appended becomes minutes of its groups, or hours if it is old, and also five minutes of its categories.
 FOLD_RAW = """
 WITH gone AS (
-    DELETE FROM dlq_failurebucket WHERE width = 'raw' RETURNING *
+    DELETE FROM dlq_failurebucket
+    WHERE id = ANY(ARRAY(SELECT id FROM dlq_failurebucket WHERE width = 'raw' ORDER BY id LIMIT %(most)s)) RETURNING *
 ), by_category AS (
     INSERT INTO dlq_categorybucket AS kept (starts_at, category, number)
     SELECT date_bin('5 minutes', starts_at, 'epoch'), category, sum(number) FROM gone GROUP BY 1, 2
     ON CONFLICT (starts_at, category) DO UPDATE SET number = kept.number + excluded.number
+), placed AS (
+    SELECT *, starts_at < now() - %(kept)s::interval AS is_old FROM gone
+), added AS (
+    INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
+    SELECT CASE WHEN is_old THEN date_trunc('hour', starts_at, 'UTC') ELSE starts_at END,
+           CASE WHEN is_old THEN 'hour' ELSE 'minute' END, source, consumer, group_id, category, sum(number)
+    FROM placed GROUP BY 1, 2, 3, 4, 5, 6
+    ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
+    DO UPDATE SET number = kept.number + excluded.number
 )
-INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
-SELECT starts_at, 'minute', source, consumer, group_id, category, sum(number) FROM gone GROUP BY 1, 3, 4, 5, 6
-ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
-DO UPDATE SET number = kept.number + excluded.number
+SELECT count(*) FROM gone
 """
 
 FOLD_MINUTES = """
 WITH gone AS (
-    DELETE FROM dlq_failurebucket WHERE width = 'minute' AND starts_at < now() - %(kept)s::interval RETURNING *
+    DELETE FROM dlq_failurebucket WHERE id = ANY(ARRAY(
+        SELECT id FROM dlq_failurebucket WHERE width = 'minute' AND starts_at < now() - %(kept)s::interval
+        LIMIT %(most)s)) RETURNING *
+), added AS (
+    INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
+    SELECT date_trunc('hour', starts_at, 'UTC'), 'hour', source, consumer, group_id, category, sum(number)
+    FROM gone GROUP BY 1, 3, 4, 5, 6
+    ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
+    DO UPDATE SET number = kept.number + excluded.number
 )
-INSERT INTO dlq_failurebucket AS kept (starts_at, width, source, consumer, group_id, category, number)
-SELECT date_trunc('hour', starts_at, 'UTC'), 'hour', source, consumer, group_id, category, sum(number)
-FROM gone GROUP BY 1, 3, 4, 5, 6
-ON CONFLICT (starts_at, width, source, consumer, group_id, category) WHERE NOT width = 'raw'
-DO UPDATE SET number = kept.number + excluded.number
+SELECT count(*) FROM gone
 """
 
 # Count for every group the sequences that its open letters block, and the letters parked in them.
@@ -71,15 +89,17 @@ FROM changed WHERE g.id = changed.id
 """
 
 
-def compact() -> None:
-    """Fold everything that is there; without effect if another process is at it."""
+def compact() -> bool:
+    """Fold what is there, up to a limit; True: there may be more. Without effect if another process is at it."""
+    limits: dict[str, str | int] = {"kept": MINUTES_KEPT, "most": MOST_FOLDED}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
         if not cursor.fetchone()[0]:
-            return
-        cursor.execute(FOLD_COUNTERS)
-        letters_changed = cursor.rowcount > 0
-        cursor.execute(FOLD_RAW)
-        cursor.execute(FOLD_MINUTES, {"kept": MINUTES_KEPT})
-        if letters_changed:
+            return False
+        folded = []
+        for statement in (FOLD_COUNTERS, FOLD_RAW, FOLD_MINUTES):
+            cursor.execute(statement, limits)
+            folded.append(int(cursor.fetchone()[0]))
+        if folded[0]:
             cursor.execute(COUNT_BLOCKED)
+    return max(folded) >= MOST_FOLDED

@@ -21,27 +21,27 @@ LONG_ENOUGH = 100
 # A count of later events stops here.
 MOST_LATER = 10_000
 
+# Later events that no open or parked letter accounts for, of all sequences that the plan has; capped.
+LATER = f""", heads AS MATERIALIZED (
+    SELECT consumer, sequence_key AS stream, min(sequence_no) AS first, count(*) - 1 AS behind
+    FROM judged WHERE fate = ANY(%s) AND source = '{NATIVE}' AND sequence_key <> '' GROUP BY 1, 2
+), later AS ({LATER_EVENTS}), unaccounted AS (
+    SELECT FROM later e WHERE NOT EXISTS (
+        SELECT FROM dlq_deadletter l WHERE l.event_id = e.event_id AND l.consumer = e.consumer
+            AND l.source = '{NATIVE}' AND l.status IN ('failed', 'parked'))
+    LIMIT {MOST_LATER + 1}
+)"""  # noqa: S608
+COUNT_LATER = f"{{judged}}{LATER} SELECT count(*) FROM unaccounted"  # noqa: S608
+
 # One look at all that the selection touches; in what is taken, a sequence counts once.
-SUM_PLAN = """
-{judged}
+SUM_PLAN = f"""{{judged}}{LATER}
 SELECT fate, consumer, event_type, count(*) FROM judged GROUP BY 1, 2, 3
 UNION ALL
-SELECT '', '', '', count(DISTINCT (source, consumer, sequence_key)) FILTER (WHERE sequence_key <> '')
+SELECT 'sequences', '', '', count(DISTINCT (source, consumer, sequence_key)) FILTER (WHERE sequence_key <> '')
     + count(*) FILTER (WHERE sequence_key = '')
 FROM judged WHERE fate = ANY(%s)
-"""
-
-# Later events that no open or parked letter accounts for, of all sequences that the plan has.
-COUNT_LATER = f"""
-{{judged}}, heads AS MATERIALIZED (
-    SELECT consumer, sequence_key AS stream, min(sequence_no) AS first, count(*) - 1 AS behind
-    FROM judged WHERE fate = ANY(%s) AND source = %s AND sequence_key <> '' GROUP BY 1, 2
-), later AS ({LATER_EVENTS})
-SELECT count(*) FROM (
-    SELECT FROM later e WHERE NOT EXISTS (
-        SELECT FROM dlq_deadletter l WHERE l.event_id = e.event_id AND l.consumer = e.consumer AND l.source = %s
-            AND l.status IN ('failed', 'parked'))
-    LIMIT %s) AS found
+UNION ALL
+SELECT 'later', '', '', count(*) FROM unaccounted
 """  # noqa: S608
 
 
@@ -115,14 +115,14 @@ class ReplayPreview:
 
 def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
     plan = make_plan(selection, force=force, with_earlier=with_earlier)
-    rows = fetch(SUM_PLAN, plan, [plan.fates])
+    rows = fetch(SUM_PLAN, plan, [plan.fates, plan.fates])
     fates, consumers, event_types = Counter[str](), Counter[str](), Counter[str]()
     for fate, consumer, event_type, number in rows:
         fates[fate] += number
         if fate in plan.fates:
             consumers[consumer] += number
             event_types[event_type] += number
-    sequence_count = fates.pop("", 0)
+    sequence_count, later_count = fates.pop("sequences"), fates.pop("later")
     return ReplayPreview(
         plan,
         selection.watermark,
@@ -132,7 +132,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         by_event_type=event_types.most_common(),
         fates=fates,
         run_ids=list_runs(selection) if fates["in_run"] else [],
-        later_count=count_later(plan),
+        later_count=later_count,
         health=[target.get_health() for _, target in sorted(plan.targets.items())],
         obstacles=find_obstacles(
             (target.name for target in plan.targets.values()), used_by=(name for _, name in plan.targets)
@@ -150,7 +150,7 @@ def list_runs(selection: Selection) -> list[int]:
 
 def count_later(plan: Plan) -> int:
     """Later events of the sequences that were not held up: handled already, before what is to be replayed; capped."""
-    [(number,)] = fetch(COUNT_LATER, plan, [plan.fates, NATIVE, NATIVE, MOST_LATER + 1])
+    [(number,)] = fetch(COUNT_LATER, plan, [plan.fates])
     return int(number)
 
 

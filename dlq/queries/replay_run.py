@@ -82,23 +82,19 @@ def list_failing(run: Run) -> list[FailingGroup]:
         for group_id, at in list_newest(run, outcome, "group", "at"):
             numbers[group_id, outcome] += 1
             last.setdefault((group_id, outcome), at)
-    rows = [
-        {"group": group_id, "outcome": outcome, "number": number, "last_at": last[group_id, outcome]}
-        for (group_id, outcome), number in numbers.items()
-    ]
-    rows = sorted(rows, key=lambda row: row["last_at"], reverse=True)[:SHOWN_GROUPS]
-    groups = FailureGroup.objects.in_bulk([row["group"] for row in rows if row["group"]])
+    latest = sorted(numbers, key=lambda key: last[key], reverse=True)[:SHOWN_GROUPS]
+    groups = FailureGroup.objects.in_bulk([group_id for group_id, _ in latest if group_id])
     masker = Masker(AnonymousUser())
     return [
         FailingGroup(
             group,
             masker.title(group) if group else "",
-            is_new=row["outcome"] == "new_error",
-            number=row["number"],
-            last_at=row["last_at"],
+            is_new=key[1] == "new_error",
+            number=numbers[key],
+            last_at=last[key],
         )
-        for row in rows
-        for group in [groups.get(row["group"])]
+        for key in latest
+        for group in [groups.get(key[0] or 0)]
     ]
 
 

@@ -51,7 +51,7 @@ LIVELY_SECONDS = 0.1
 WAIT = timedelta(seconds=2)
 
 MARK_SENT = """
-UPDATE dlq_letterrunitem SET outcome = 'sent', at = clock_timestamp(), group_id = %s WHERE id = %s
+UPDATE dlq_letterrunitem SET outcome = 'sent', at = %s, group_id = %s WHERE id = %s
 """
 
 # An item that was sent, with what may have been heard of it.
@@ -100,10 +100,11 @@ class Sent(NamedTuple):
         return Refusal(self.error_type or "", self.error_message or "", self.stacktrace or "")
 
 
-def mark_sent(row: Row, lane: Lane) -> None:
-    """In the transaction that records the send."""
+def mark_sent(row: Row, lane: Lane, duration_ms: int) -> None:
+    """In the transaction that records the send; a failure counts from when it began, for some consumers are quick."""
+    sent_at = timezone.now() - timedelta(milliseconds=duration_ms)
     with connection.cursor() as cursor:
-        cursor.execute(MARK_SENT, [row.group_id, row.item_id])
+        cursor.execute(MARK_SENT, [sent_at, row.group_id, row.item_id])
     lane.count(SENT.name)
 
 

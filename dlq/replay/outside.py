@@ -107,7 +107,7 @@ def record(
         elif answer is Answer.DONE:
             results.succeed(row)
         elif is_confirmed:
-            confirming.mark_sent(row, lane)
+            confirming.mark_sent(row, lane, duration_ms)
         else:
             results.endings.append(Ending(row, SENT))
         results.save_letters(hold.run)

@@ -12,6 +12,7 @@ from dashboard.models import AuditEntry
 from dashboard.templatetags.console import duration
 from dlq.api import count_open
 from projections.charts import LagChart, draw_lag, draw_spark
+from projections.foreign.judge import STALLED_AFTER
 from projections.foreign.watch import UNDONE
 from projections.lag import TREND_WINDOW, Lag, Sample
 from projections.models import ForeignProjection, ForeignSample
@@ -103,7 +104,9 @@ def get_tone(row: ForeignProjection) -> str:
     if row.state == State.STALLED:
         return "bad"
     if row.state == State.STOPPED:
-        return "warn" if row.lag == 0 else "bad"
+        # A worker that is only being started anew is no alarm.
+        is_new = timezone.now() - row.state_since < STALLED_AFTER
+        return "warn" if row.lag == 0 or is_new else "bad"
     if row.state == State.RUNNING:
         return "info" if row.lag else "good"
     return "warn" if row.lag or not row.has_checkpoint else "mute"

@@ -11,10 +11,10 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlq import retention, verbs
+from dlq import compaction, retention, verbs
 from dlq.api import Failure, Parked, park_events, record_failures
 from dlq.compaction import compact
-from dlq.models import DeadLetter
+from dlq.models import CounterDelta, DeadLetter, FailureBucket
 from dlq.queries import open_totals
 from tests.dlq.conftest import T
 from tests.dlq.counting import assert_counters_are_right
@@ -100,3 +100,17 @@ def test_counters_are_right_at_every_moment_while_they_are_folded(folding: None)
         # One statement, so that it sees the letters before or after a fold, and never in between.
         assert open_totals().number == DeadLetter.objects.open().count()
     assert_counters_are_right()
+
+
+@pytest.mark.django_db
+def test_a_fold_takes_so_many_and_says_that_there_is_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compaction, "MOST_FOLDED", 2)
+    for salt in range(5):
+        STEPS["record"]([salt], salt)
+    rounds = 0
+    while compact():
+        rounds += 1
+        assert_counters_are_right()
+    assert rounds >= 2
+    assert not CounterDelta.objects.exists()
+    assert not FailureBucket.objects.filter(width="raw").exists()

@@ -63,7 +63,7 @@ def test_the_call_waits_for_its_breaker_and_goes_out_once_it_is_reset(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CARRIER_URL", f"http://127.0.0.1:{find_port()}/")
-    for _ in range(5):
+    for _ in range(6):
         clock.sleep(10)
         work("carrier-calls")
     waiting = WaitingEvent.objects.get()

@@ -63,9 +63,12 @@ def test_values_from_the_environment_are_put_in(tmp_path: Path) -> None:
         ("[consumers.'a/b']\ntarget = 1", "target is 1; write text"),
         ("[consumers.'a/b']\ncriticality = 'very'", "write one of normal, ledger"),
         ("[consumers.'a/b']\nsequence = 'id'", "write a path like $.aggregate_id"),
+        ("[consumers.'a/b']\nevent_types = 'OrderPaid'", 'write a list such as ["OrderPaid"]'),
+        ("[consumers.'a/b']\nevent_types = []", "event_types is []; write a list"),
+        ("[consumers.'a/b']\nworker = 7", "worker is 7; write text"),
         (
             "[consumers.'a/b']\ntagret = 'x'",
-            "'tagret', which means nothing; it may have criticality, sequence",
+            "'tagret', which means nothing; it may have criticality, event_types, sequence",
         ),
     ],
 )
@@ -105,6 +108,8 @@ MAPPING = {
         ),
         ({"kind": "eventsource-py", "dsn": "x", "every_seconds": "2"}, "every_seconds is '2'; write seconds"),
         ({"kind": "eventsource-py", "dsn": "x", "timeout_seconds": 90}, "from 0.1 to 30"),
+        ({"kind": "eventsource-py", "dsn": "x", "worker": 7}, "worker is 7; write text"),
+        ({"kind": "eventcore", "dsn": "x", "worker": "w"}, "'worker', which means nothing"),
         ({"kind": "sql", "dsn": "x"}, "needs table, key, payload, failed_at, consumer (or consumer_name)"),
         (MAPPING | {"open": "new"}, "open is 'new'; write a list of words"),
         (MAPPING | {"key_grows": "no"}, "key_grows is 'no'; write true or false"),

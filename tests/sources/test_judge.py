@@ -8,8 +8,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from projections.foreign import record
 from projections.foreign.judge import judge
-from projections.models import ForeignProjection
+from projections.models import ForeignProjection, ForeignSample
 from sources.base import Bound, Evidence, ForeignCheckpoint
 
 SEEN = Evidence(True, "1 session of w connected.", "w")
@@ -83,3 +84,22 @@ def test_a_source_that_says_nothing_is_no_zero(viewer: Client) -> None:
     html = viewer.get(reverse("projections:foreign", args=[row.pk])).content.decode()
     assert html.count("not known") >= 3
     assert "Name its types." in html
+
+
+@pytest.mark.django_db
+def test_samples_make_a_trend_and_are_forgotten(viewer: Client) -> None:
+    row = ForeignProjection.objects.create(source="orders", name="summary", lag=4, head=9, position=5)
+    unknown = ForeignProjection.objects.create(source="orders", name="other", lag=None)
+    for minutes in (1, 2, 3 * 24 * 60):
+        at = NOW - timedelta(minutes=minutes)
+        ForeignSample.objects.create(projection=row, at=at, head=9, position=1, lag=8)
+    record.take_samples()
+    assert not unknown.samples.exists()
+    assert row.samples.count() == 4
+    html = viewer.get(reverse("projections:projections")).content.decode()
+    assert "Lag over the last hour, now 4" in html
+    record.forget()
+    assert row.samples.count() == 3
+    ForeignProjection.objects.update(has_checkpoint=False, moved_at=NOW - timedelta(days=8))
+    record.forget()
+    assert not ForeignProjection.objects.exists()

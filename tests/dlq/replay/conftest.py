@@ -14,6 +14,7 @@ from dlq.operations import start_replay
 from dlq.queries.replay import preview_replay
 from dlq.replay.options import ReplayOptions
 from dlq.selection import Selection, select_matching
+from dlq.targets.celery import get_app
 from projections.models import Projection
 from tests.projections.conftest import _declared, applied, clock, pay, work
 from tests.shop.models import Fault
@@ -104,3 +105,8 @@ def statuses() -> dict[tuple[str, int], str]:
 def notes(run: Run) -> list[str]:
     items = LetterRunItem.objects.filter(run=run).exclude(note="").order_by("id")
     return list(items.values_list("note", flat=True))
+
+
+def warm_up(broker_url: str) -> None:
+    """Send something to nobody: on a busy machine the first message takes longer than a send may."""
+    get_app(broker_url, "").send_task("shop.nothing", queue="nobody", ignore_result=True)

@@ -20,7 +20,7 @@ from dlq.queries.replay import preview_replay
 from dlq.replay import confirming
 from dlq.replay.options import ReplayOptions
 from dlq.targets.callbacks import make_token
-from tests.dlq.replay.conftest import run_all, totals
+from tests.dlq.replay.conftest import run_all, totals, warm_up
 from tests.processes import Process, running_web
 from tests.wait import until
 
@@ -42,6 +42,7 @@ def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "callback_url": "https://redrive.example",
     }
     settings.TARGETS, settings.CONSUMERS = {"theirs": target}, {"kafka/billing": {"target": "theirs"}}
+    warm_up(settings.CELERY_BROKER_URL)
     return target
 
 

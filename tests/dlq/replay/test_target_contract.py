@@ -15,7 +15,7 @@ from dlq.models import Attempt, DeadLetter, LetterRunItem
 from dlq.replay.delivery import make_delivery
 from dlq.replay.rows import lock_rows
 from dlq.targets import AnyTarget, HandlerTarget, TargetError, find_target
-from tests.dlq.replay.conftest import run_all, totals
+from tests.dlq.replay.conftest import run_all, totals, warm_up
 from tests.dlq.replay.server import Received, running_server
 from tests.processes import find_port
 from tests.shop.models import Applied
@@ -113,6 +113,7 @@ class CeleryCase(OutsideCase):
     def __init__(self, request: pytest.FixtureRequest) -> None:
         super().__init__(request)
         broker = self.settings.CELERY_BROKER_URL
+        warm_up(broker)
         self.configure({"kind": "celery", "broker_url": broker, "task": "shop.handle", "queue": "theirs"})
 
     def payload(self, wish: str) -> Any:

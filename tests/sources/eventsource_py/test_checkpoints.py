@@ -1,11 +1,13 @@
 """How far a real eventsource-py application is, and whether its worker runs, against what is true there."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from projections.models import ForeignProjection
 from tests.sources.eventsource_py.application import Orders
@@ -93,6 +95,10 @@ def test_the_pages_say_it(orders: Orders, look: Look, viewer: Client) -> None:
     row = look()
     html = viewer.get(reverse("projections:projections")).content.decode()
     assert "Run by other systems" in html
+    # It may only be starting anew.
+    assert "projections need you" not in html
+    ForeignProjection.objects.update(state_since=timezone.now() - timedelta(minutes=2))
+    html = viewer.get(reverse("projections:projections")).content.decode()
     assert "3 projections need you" in html
     page = reverse("projections:foreign", args=[row.pk])
     html = viewer.get(page).content.decode()

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard.models import AuditEntry, Run
+from projections.foreign.reset import reset_there
 from projections.models import ForeignProjection
 from tests.dlq.replay.conftest import run_all, totals
 from tests.sources.eventsource_py.application import Orders
@@ -69,6 +70,24 @@ def test_it_is_refused_while_its_worker_runs_and_works_when_it_is_stopped(
     [events] = orders.query("SELECT count(*) AS n FROM events")
     assert seen == events
     assert "began anew" in admin.get(reverse("runs:run", args=[run.pk])).content.decode()
+
+
+def test_a_worker_of_ours_that_dies_after_the_source_has_committed_loses_nothing(
+    orders: Orders, look: Look, admin: Client
+) -> None:
+    with orders.working():
+        orders.order()
+        orders.wait_until_idle()
+        look()
+    row = look()
+    # What the run does before it records anything, and then no more.
+    assert reset_there(row)
+    assert not has_checkpoint(orders)
+    run = reset(admin, row)
+    assert run is not None
+    assert (run.state, totals(run)) == ("finished", {"reset": 1})
+    with orders.working():
+        assert look().reset["verdict"] == "holds"
 
 
 def test_a_checkpoint_that_moved_since_it_was_confirmed_is_left_alone(
