@@ -20,12 +20,12 @@ from sources.sync.importing import find_import
 MOST_COUNTED = 10_000
 SHOWN_MOVED = 50
 
-# Each capability, what it is called, and what it is good for.
+# Each capability, as a sentence and in short.
 CAPABILITIES = {
-    "reads_letters": "Its dead letters are read",
-    "writes_status": "Resolve, discard and restore are written back",
-    "reads_checkpoints": "Its checkpoints are read",
-    "resets_checkpoints": "Checkpoints can be reset",
+    "reads_letters": ("Its dead letters are read", "read letters"),
+    "writes_status": ("Resolve, discard and restore are written back", "write back"),
+    "reads_checkpoints": ("Its checkpoints are read", "read checkpoints"),
+    "resets_checkpoints": ("Checkpoints can be reset", "reset checkpoints"),
 }
 
 
@@ -55,10 +55,21 @@ class SourceRow:
         return Kept.of(self.state.inspection) if self.state else None
 
     @property
+    def is_known(self) -> bool:
+        """Whether a look has ever come to its end; before, no number of letters means anything."""
+        return self.state is not None and self.state.synced_at is not None
+
+    @property
     def abilities(self) -> list[tuple[str, str]]:
         """What can be done, and why not; nothing before the first look."""
         kept = self.kept
-        return [(label, kept.why_not[name]) for name, label in CAPABILITIES.items()] if kept else []
+        return [(label, kept.why_not[name]) for name, (label, _) in CAPABILITIES.items()] if kept else []
+
+    @property
+    def missing(self) -> list[tuple[str, str]]:
+        """What cannot be done, in short, and why."""
+        why = self.kept.why_not if self.kept else {}
+        return [(short, why[name]) for name, (_, short) in CAPABILITIES.items() if why.get(name)]
 
 
 def list_rows() -> list[SourceRow]:

@@ -34,7 +34,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{name} ({sources[name].kind})")
             for sentence in [*found["recognised"], *found["role"]]:
                 self.stdout.write(f"  {sentence}")
-            for capability, label in CAPABILITIES.items():
+            for capability, (label, _) in CAPABILITIES.items():
                 why_not = found["why_not"][capability]
                 self.stdout.write(f"  {label}: {'no. ' + why_not if why_not else 'yes.'}")
             if all(found["why_not"][name] for name in ("reads_letters", "reads_checkpoints")):
