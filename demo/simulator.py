@@ -32,6 +32,8 @@ class Simulator:
         self.random = self.sales.random
         self.next_at = dict.fromkeys(("order", "price", "view"), at)
         self.waiting: list[Due] = []
+        # Then nothing new begins; what has begun goes on to its end.
+        self.is_closed = False
         # When each story that is an event was last told.
         self.told: dict[str, datetime] = {}
 
@@ -40,7 +42,8 @@ class Simulator:
     ) -> int:
         """Append everything up to a moment, in one transaction; returns how many events that were."""
         shop = get_shop()
-        self.tell_stories(self.at, shop)
+        if not self.is_closed:
+            self.tell_stories(self.at, shop)
         self.plan(to, shop, views=views, slowdown=slowdown)
         due: list[Due] = []
         while self.waiting and self.waiting[0].at <= to:
@@ -57,6 +60,9 @@ class Simulator:
         return len(due)
 
     def plan(self, to: datetime, shop: Shop, *, views: bool, slowdown: float) -> None:
+        if self.is_closed:
+            self.next_at = dict.fromkeys(self.next_at, to)
+            return
         crowd = (CROWD if SALE in stories.current() else 1) / slowdown
         while self.comes("order", to, ORDER_EVERY / crowd):
             self.place_order(shop, self.next_at["order"])
