@@ -10,6 +10,7 @@ from django.conf import settings
 EVENTSOURCE = "eventsource-py==0.8.1"
 # What it needs beside itself to speak to Postgres; greenlet is missing from its own list.
 COMPANIONS = {EVENTSOURCE: ["sqlalchemy", "asyncpg", "greenlet"]}
+MOST_SECONDS = 300
 
 
 class PeerMissingError(Exception):
@@ -29,14 +30,20 @@ def get_python(package: str) -> Path:
 
 def install(package: str, home: Path) -> None:
     venv.create(home, with_pip=True, clear=True)
-    pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run(
-        [*pip, package, *COMPANIONS[package]], capture_output=True, text=True, check=False, timeout=300
-    )
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["nothing"]
+    python = str(home / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1"]
+    try:
+        subprocess.run(
+            [*pip, package, *COMPANIONS[package]],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=MOST_SECONDS,
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        said = str(error.stderr or error).strip().splitlines()[-1]
         raise PeerMissingError(
             f"{package} could not be installed, and this needs the real one: is the package index reachable? "
-            f"pip said: {said[-1]}"
-        )
+            f"pip said: {said}"
+        ) from error
     (home / "complete").touch()

@@ -24,10 +24,6 @@ class MovedClock:
         """Be there now, unless it is later already."""
         self.time = max(self.time, time)
 
-    def seconds(self) -> float:
-        """For breakers."""
-        return self.now().timestamp()
-
 
 _moved: MovedClock | None = None
 

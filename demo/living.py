@@ -16,7 +16,7 @@ from demo import stories, timetable
 from demo.models import Shop
 from demo.night_shift import NightShift
 from demo.past import make_past
-from demo.pruning import prune
+from demo.pruning import is_full, prune
 from demo.simulator import Simulator
 from demo.sink import Sink
 from demo.stories import ENDPOINT
@@ -66,7 +66,7 @@ def live(sink: Sink, warehouse: Warehouse, stopping: threading.Event) -> None:
         if time.monotonic() >= chores_at:
             chores_at = time.monotonic() + CHORES_EVERY_SECONDS
             run_safely(lambda: night_shift.look_around(timezone.now()))
-            run_safely(prune)
+            run_safely(lambda: tidy_up(simulator))
             run_safely(warehouse.prune)
 
 
@@ -76,6 +76,11 @@ def tick(simulator: Simulator, sink: Sink) -> None:
     on = stories.current()
     sink.dead = on[ENDPOINT].subject if ENDPOINT in on else ""
     simulator.advance(now)
+
+
+def tidy_up(simulator: Simulator) -> None:
+    prune()
+    simulator.is_closed = is_full()
 
 
 def run_safely(step: Callable[[], object]) -> None:

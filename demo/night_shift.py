@@ -4,6 +4,7 @@ They do it as everybody does, by operations that are audited, and only what has 
 """
 
 import logging
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -27,7 +28,7 @@ from dlq.replay.options import ReplayOptions
 from dlq.selection import select_group, select_ids
 from dlq.verbs import VERBS
 from projections.models import NATIVE, Projection
-from projections.operations import ProjectionStateError, dead_letter_event
+from projections.operations import ProjectionStateError, dead_letter_event, resume_projection
 
 logger = logging.getLogger("demo")
 
@@ -35,6 +36,7 @@ ACTOR = "night shift"
 LEDGER_WAITS = timedelta(hours=1)
 RELEASE_WAITS = timedelta(hours=3)
 LETTERS_WAIT = timedelta(hours=3)
+PAUSE_LASTS = timedelta(hours=3)
 MOST_LETTERS = 150
 
 
@@ -47,11 +49,21 @@ class NightShift:
 
     def look_around(self, now: datetime) -> None:
         """Deal with what has waited too long; what somebody else is busy with is left to them."""
-        for deal in (self.free_ledger, self.fix_release, self.end_runs, self.replay_fixed, self.resolve_old):
+        for deal in self.list_chores():
             try:
                 deal(now)
             except (OperationError, ProjectionStateError, RunStateError, ShopError) as error:
                 logger.info("The night shift leaves it: %s", error)
+
+    def list_chores(self) -> Iterable[Callable[[datetime], None]]:
+        return (
+            self.free_ledger,
+            self.end_pauses,
+            self.fix_release,
+            self.end_runs,
+            self.replay_fixed,
+            self.resolve_old,
+        )
 
     def has_waited(self, since: datetime, patience: timedelta, now: datetime) -> bool:
         return max(since, self.began_at) + patience / self.speed <= now
@@ -62,6 +74,11 @@ class NightShift:
             if self.has_waited(row.state_since, LEDGER_WAITS, now):
                 reason = "Nobody decided within the hour; the order's seller is paid by hand."
                 dead_letter_event(row, row.position + 1, actor=ACTOR, reason=reason)
+
+    def end_pauses(self, now: datetime) -> None:
+        for row in Projection.objects.filter(source=NATIVE, state=Projection.State.PAUSED):
+            if self.has_waited(row.state_since, PAUSE_LASTS, now):
+                resume_projection(row, actor=ACTOR, reason="Whoever paused it has gone home.")
 
     def fix_release(self, now: datetime) -> None:
         shop = get_shop()

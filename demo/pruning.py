@@ -4,12 +4,18 @@ from demo.models import Account, Delivery, Notification, OrderSummary, Verdict
 from dlq.models import DeadLetter
 from dlq.retention import purge_letters
 from projections.pruning import prune_events
-from projections.store import get_tail
+from projections.store import get_head, get_tail
 
 KEEP_EVENTS = 20_000
+# With so many, since a consumer stands still or an old letter is open, the shop closes until it can forget again.
+MOST_EVENTS = 40_000
 KEEP_CLOSED = 2_000
 # Each row of these came with an event, and goes with it: a rebuild would not have it either.
 READ_MODELS = (Account, OrderSummary, Notification, Delivery, Verdict)
+
+
+def is_full() -> bool:
+    return get_head() - get_tail() >= MOST_EVENTS
 
 
 def prune() -> None:

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from demo.models import Shop, Story
 from demo.pricing import newest_currency
+from demo.pruning import is_full
 from demo.stories import ENDPOINT, LEDGER, PLOTS, PRODUCER, SLOW, Plot
 from demo.visit import find_group
 from projections.models import NATIVE, Projection
@@ -42,6 +43,8 @@ class Board:
     group_url: str
     stories: list[StoryRow]
     consumers: list[tuple[str, str, str]]
+    # It takes no orders until it can forget again.
+    is_closed: bool
     # How far the past has been made; None: it is there.
     past_at: datetime | None
 
@@ -59,6 +62,7 @@ def get_board() -> Board:
         reverse("dlq:group", args=[group.pk]) if group else "",
         [make_row(plot, told.get(plot.name), urls, is_stopped=stopped) for plot in PLOTS.values()],
         [(name, text, urls.get(name, "")) for name, text in CONSUMERS.items()],
+        is_full(),
         None if shop.is_past_made else shop.past_at or shop.past_from,
     )
 

@@ -27,7 +27,7 @@ PRODUCTS = (
 CUSTOMERS = ("ines", "jonas", "kaya", "liam", "mara", "nils", "olga", "paul", "rosa", "sami", "tess", "yusuf")
 PRICES = {sku: 1290 + 730 * number for number, sku in enumerate(PRODUCTS)}
 # Of the orders, while a release with a bug is out.
-NEW_CURRENCY_SHARE = 0.2
+NEW_CURRENCY_SHARE = 0.3
 REVIEW_SHARE, CANCEL_SHARE, PIGEON_SHARE, POISON_SHARE = 0.45, 0.06, 0.012, 0.012
 # More than Python's limit, and so more than the moderation's reader of quotes bears.
 NESTED = 4000
@@ -53,12 +53,19 @@ class Sales:
         self._count = 0
 
     def order(
-        self, number: int, at: datetime, *, patch: int, is_malformed: bool = False, currency: str = ""
+        self,
+        number: int,
+        at: datetime,
+        *,
+        patch: int,
+        is_malformed: bool = False,
+        currency: str = "",
+        seller: str = "",
     ) -> Iterator[Due]:
-        """An order's whole life; a currency may be asked for."""
+        """An order's whole life; a currency and a seller may be asked for."""
         chance = self.random
         order, escrow = f"order-{number}", f"escrow-{number}"
-        seller = chance.choice(SELLERS)
+        seller = seller or chance.choice(SELLERS)
         customer = chance.choice(CUSTOMERS)
         lines = [
             {"sku": sku, "quantity": chance.randint(1, 3), "price": PRICES[sku]}

@@ -3,14 +3,15 @@
 import heapq
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import Any
 
 from django.db import transaction
 
 from demo import stories
-from demo.models import Account, Shop
+from demo.models import Account, Shop, Story
 from demo.pricing import get_shop
 from demo.sales import Due, Sales
-from demo.stories import LEDGER, PRODUCER, SALE, SELLERS
+from demo.stories import ENDPOINT, LEDGER, PRODUCER, SALE, SELLERS
 from projections.api import append
 
 # Seconds between two of each, on an ordinary day.
@@ -31,6 +32,8 @@ class Simulator:
         self.random = self.sales.random
         self.next_at = dict.fromkeys(("order", "price", "view"), at)
         self.waiting: list[Due] = []
+        # Then nothing new begins; what has begun goes on to its end.
+        self.is_closed = False
         # When each story that is an event was last told.
         self.told: dict[str, datetime] = {}
 
@@ -39,7 +42,8 @@ class Simulator:
     ) -> int:
         """Append everything up to a moment, in one transaction; returns how many events that were."""
         shop = get_shop()
-        self.tell_stories(to, shop)
+        if not self.is_closed:
+            self.tell_stories(self.at, shop)
         self.plan(to, shop, views=views, slowdown=slowdown)
         due: list[Due] = []
         while self.waiting and self.waiting[0].at <= to:
@@ -56,6 +60,9 @@ class Simulator:
         return len(due)
 
     def plan(self, to: datetime, shop: Shop, *, views: bool, slowdown: float) -> None:
+        if self.is_closed:
+            self.next_at = dict.fromkeys(self.next_at, to)
+            return
         crowd = (CROWD if SALE in stories.current() else 1) / slowdown
         while self.comes("order", to, ORDER_EVERY / crowd):
             self.place_order(shop, self.next_at["order"])
@@ -75,27 +82,33 @@ class Simulator:
         self.next_at[what] += after
         return True
 
-    def place_order(self, shop: Shop, at: datetime, *, is_malformed: bool = False) -> None:
+    def place_order(self, shop: Shop, at: datetime, **wishes: Any) -> None:
+        """`wishes` are those of Sales.order."""
         shop.last_order += 1
-        for due in self.sales.order(shop.last_order, at, patch=shop.patch, is_malformed=is_malformed):
+        for due in self.sales.order(shop.last_order, at, patch=shop.patch, **wishes):
             self.add(due)
 
     def add(self, due: Due) -> None:
         heapq.heappush(self.waiting, due)
 
     def tell_stories(self, to: datetime, shop: Shop) -> None:
-        """Two stories are events of their own, once each time they begin."""
-        for name, tell in ((PRODUCER, self.send_malformed), (LEDGER, self.overdraw)):
+        """Some stories have events of their own, once each time they begin."""
+        tellers = {PRODUCER: self.send_malformed, LEDGER: self.overdraw, ENDPOINT: self.ship}
+        for name, tell in tellers.items():
             story = stories.current().get(name)
             if story and story.began_at != self.told.get(name):
                 self.told[name] = story.began_at
-                tell(to, shop)
+                tell(to, shop, story)
 
-    def send_malformed(self, at: datetime, shop: Shop) -> None:
+    def ship(self, at: datetime, shop: Shop, story: Story) -> None:
+        """So that it is noticed soon: an order of this seller that leaves the house about now."""
+        self.place_order(shop, at - timedelta(minutes=2) / self.speed, seller=story.subject)
+
+    def send_malformed(self, at: datetime, shop: Shop, story: Story) -> None:
         self.place_order(shop, at, is_malformed=True)
         self.add(self.sales.price(at, patch=shop.patch, is_malformed=True))
 
-    def overdraw(self, at: datetime, shop: Shop) -> None:
+    def overdraw(self, at: datetime, shop: Shop, story: Story) -> None:
         account = Account.objects.filter(held__gt=0).order_by("-position").first()
         if account:
             self.add(self.sales.bad_release(int(account.escrow.rpartition("-")[2]), at, patch=shop.patch))

@@ -48,7 +48,7 @@ EQUAL = {
     "sequence": "sequence_key",
 }
 # More bodies than this match: they are no longer looked up one by one.
-MOST_BODIES = 2_000
+MOST_BODIES = 1_000
 
 
 def text(label: str, **kwargs: Any) -> forms.CharField:

@@ -157,6 +157,8 @@ class Unaccounted:
     number: int | None
     sentence: str
     named: list[NamedEvent] = field(default_factory=list)
+    # When the newest of them was written; None: there is none.
+    newest_at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def letters() -> None:
             app_version="1.7.2",
             trace_id=f"trace-{n}",
         )
-        for n in range(60)
+        for n in range(12)
     )
 
 

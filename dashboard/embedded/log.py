@@ -7,7 +7,16 @@ import threading
 from typing import IO
 
 WIDTH = 11
-COLOURS = {"redrive": 1, "postgres": 34, "valkey": 35, "web": 32, "worker": 33, "housekeeper": 36, "beat": 36}
+COLOURS = {
+    "redrive": 1,
+    "postgres": 34,
+    "valkey": 35,
+    "web": 32,
+    "worker": 33,
+    "housekeeper": 36,
+    "beat": 36,
+    "shop": 35,
+}
 
 
 class Log:

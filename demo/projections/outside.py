@@ -1,9 +1,8 @@
 """Consumers that call somebody: each may see an event twice, and bears it."""
 
-from breakers.api import get_breaker
-from demo.clock import find_moved
 from demo.consumers import ShopProjector
-from demo.endpoints import EndpointDown, post
+from demo.endpoints import post
+from demo.guarded import get_endpoint_breaker
 from demo.models import Delivery, Notification, Verdict
 from projections.api import (
     DeadLetter,
@@ -29,15 +28,7 @@ class Webhooks(ShopProjector):
     def tell(self, event: StoredEvent) -> None:
         seller = event.data["seller"]
         endpoint = f"hooks.{seller}.example"
-        clock = find_moved()
-        breaker = get_breaker(
-            endpoint,
-            "webhook",
-            counts=EndpointDown,
-            used_by=self.name,
-            clock=clock.seconds if clock else None,
-        )
-        with breaker.call():
+        with get_endpoint_breaker(endpoint).call():
             post(endpoint, f"/hooks/{seller}", event)
         delivery = Delivery(seller=seller, order=event.data["order"], position=event.position)
         Delivery.objects.bulk_create([delivery], ignore_conflicts=True)

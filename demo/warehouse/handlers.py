@@ -18,7 +18,7 @@ def keep_stock_level(payload: Payload) -> None:
 
 def write_pick_list(payload: Payload) -> None:
     shelf = payload["location"]["shelf"]
-    if random.random() < 0.01:
+    if random.random() < 0.004:
         raise ScannerOffline(f"scanner of shelf {shelf} timed out after 3 s")
 
 

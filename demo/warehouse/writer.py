@@ -16,12 +16,12 @@ from demo.warehouse.handlers import PROJECTIONS
 
 EVENT_TYPES = ("PalletReceived", "PalletStored", "PalletPicked")
 # Seconds between two events, and how many come at once now and then.
-EVERY, BURST, BURST_SHARE = 15.0, 40, 0.02
+EVERY, BURST, BURST_SHARE = 30.0, 25, 0.02
 TRIES = 3
 # Of the past.
 SLICE = timedelta(minutes=1)
-KEEP_EVENTS, KEEP_LETTERS = 5_000, 200
-NAMELESS_SHARE, EMPTY_SHARE = 0.012, 0.008
+KEEP_EVENTS, KEEP_LETTERS = 5_000, 60
+NAMELESS_SHARE, EMPTY_SHARE = 0.006, 0.004
 RETRIED_BY = "warehouse worker"
 
 
@@ -44,10 +44,13 @@ class Warehouse:
         found = self.connection.execute("SELECT EXISTS (SELECT FROM events)").fetchone()
         if found and found[0]:
             return
-        present, self.at = self.at, self.at - past
-        self.next_at = self.at
+        present, speed = self.at, self.speed
+        self.at = self.next_at = present - past
+        # It lived at an ordinary pace then.
+        self.speed = 1
         while self.at < present:
             self.tick(min(self.at + SLICE, present))
+        self.speed = speed
 
     def tick(self, to: datetime) -> None:
         if self.connection.closed:

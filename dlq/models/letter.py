@@ -97,6 +97,8 @@ class DeadLetter(models.Model):
             open_index("error_type", "error_type", "last_failed_at", "id"),
             open_index("category", "category", "last_failed_at", "id"),
             open_index("tenant", "tenant", "last_failed_at", "id"),
+            # Only to be counted.
+            open_index("attempts", "attempts"),
             models.Index(fields=["last_failed_at", "id"], name="letter_time"),
             models.Index(fields=["consumer", "last_failed_at", "id"], name="letter_consumer"),
             models.Index(fields=["group", "last_failed_at", "id"], name="letter_group"),

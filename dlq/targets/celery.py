@@ -12,12 +12,11 @@ from uuid import UUID
 
 from celery import Celery
 from celery.states import FAILURE, REVOKED, SUCCESS
-from django.urls import reverse
 from django.utils.crypto import salted_hmac
 from kombu.exceptions import OperationalError
 
 from dlq.targets.base import Answer, Delivery, Health, Refusal, TargetError
-from dlq.targets.callbacks import make_token
+from dlq.targets.callbacks import make_token, make_url
 
 # The broker is asked before the button is shown, and somebody waits for the page.
 HEALTH_SECONDS = 1
@@ -75,8 +74,7 @@ class CeleryTarget:
             "redrive_idempotency_key": delivery.idempotency_key,
         }
         if self.callback_url:
-            path = reverse("dlq:confirm_delivery", args=[delivery.item_id])
-            headers["redrive_callback_url"] = self.callback_url.rstrip("/") + path
+            headers["redrive_callback_url"] = make_url(self.callback_url, delivery.item_id)
             headers["redrive_callback_token"] = make_token(delivery.item_id)
         return headers
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from django.db.models import Q
 from django.urls import reverse
@@ -23,6 +24,7 @@ from sources.api import why_not
 State = ForeignProjection.State
 HISTORY_SIZE = 20
 MOST_TROUBLED = 50
+LOSS_IS_NEWS_FOR = timedelta(days=1)
 SEVERITY = {"bad": 0, "warn": 1, "info": 2, "mute": 3, "good": 4}
 
 
@@ -144,9 +146,15 @@ def find_troubled() -> Iterator[Need]:
         url = reverse("projections:foreign", args=[row.pk])
         if row.reset.get("verdict") == UNDONE:
             yield Need(f"The reset of {row} seems undone", row.reset["sentence"], url, "See the checkpoint")
-        if row.unaccounted.get("number"):
+        if is_recent_loss(row):
             headline = f"{row} may have lost {row.unaccounted['number']:,} event(s)"
             yield Need(headline, row.unaccounted["sentence"], url, "See which", "warn")
+
+
+def is_recent_loss(row: ForeignProjection) -> bool:
+    """Its page names lost events for as long as its letters show them; on the overview they are news for a day."""
+    newest_at = row.unaccounted.get("newest_at")
+    return bool(newest_at) and timezone.now() - datetime.fromisoformat(newest_at) < LOSS_IS_NEWS_FOR
 
 
 def find_idle(rows: list[ForeignProjection]) -> Iterator[Need]:

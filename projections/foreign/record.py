@@ -129,7 +129,8 @@ def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint, now: dat
         losses = checkpoints.find_unaccounted(found)
     except SourceError as error:
         losses = Unaccounted(None, f"Lost events could not be looked for. {error}")
-    return asdict(losses) | {"looked_at": now.isoformat()}
+    newest_at = losses.newest_at.isoformat() if losses.newest_at else ""
+    return asdict(losses) | {"looked_at": now.isoformat(), "newest_at": newest_at}
 
 
 def take_samples() -> None:

@@ -68,6 +68,7 @@ def find_losses(cursor: Cursor, checkpoint: ForeignCheckpoint, types: list[str] 
             NamedEvent(event.event_id, event.event_type, event.stream, str(event.position))
             for event in lost[:MOST_NAMED]
         ],
+        lost[-1].created_at,
     )
 
 

@@ -30,7 +30,5 @@ def inspect_tables(cursor: Cursor, names: Sequence[str], checkpoints: str) -> Fo
         Ability(why),
         Ability(no_reset),
         recognised=[] if absent else [f"{checkpoints}: checkpoints, and {names[1]} beside them."],
-        role=[
-            f"Checkpoints: may {'read' if not why else 'not read'}, may {'reset' if not no_reset else 'not reset'}."
-        ],
+        role=[no_reset or "The role may read checkpoints, and delete one to reset it."],
     )

@@ -47,7 +47,8 @@ MORE = (
 
 def list_pages(page: Page, values: Mapping[str, str]) -> Iterator[str]:
     """Every address that is a page: not the verbs', not downloads, and of what there is not only one."""
-    for path in [*(path for path, _ in list_addresses(values)), *MORE]:
+    more = MORE if values != SAMPLES else ()
+    for path in [*(path for path, _ in list_addresses(values)), *more]:
         answer = page.request.get(path)
         is_page = answer.status in (200, 400, 403) or path == NOT_FOUND
         if is_page and "text/html" in answer.headers["content-type"]:

@@ -17,8 +17,9 @@ NAME = "test_warehouse"
 
 
 @pytest.fixture
-def warehouse(transactional_db: None) -> Iterator[Warehouse]:
-    """On a database of its own."""
+def warehouse(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
+    """On a database of its own, in bad times."""
+    monkeypatch.setattr(writer, "NAMELESS_SHARE", 0.05)
     with connection.cursor() as cursor:
         cursor.execute(f"DROP DATABASE IF EXISTS {NAME}")
         cursor.execute(f"CREATE DATABASE {NAME}")
@@ -36,10 +37,10 @@ def fetch(warehouse: Warehouse, statement: str) -> list[tuple[Any, ...]]:
 
 
 def test_it_has_a_past_with_checkpoints_and_failures_and_makes_it_once(warehouse: Warehouse) -> None:
-    warehouse.make_past(timedelta(hours=1))
+    warehouse.make_past(timedelta(hours=2))
     [(count, first)] = fetch(warehouse, "SELECT count(*), min(timestamp) FROM events")
     assert count > 100
-    assert first < timezone.now() - timedelta(minutes=55)
+    assert first < timezone.now() - timedelta(minutes=115)
     places = dict(
         fetch(
             warehouse,
@@ -55,7 +56,7 @@ def test_it_has_a_past_with_checkpoints_and_failures_and_makes_it_once(warehouse
         assert trace.startswith("Traceback")
         assert (tries, status) == (3, "failed")
         assert "sku" in data
-    warehouse.make_past(timedelta(hours=1))
+    warehouse.make_past(timedelta(hours=2))
     assert fetch(warehouse, "SELECT count(*) FROM events") == [(count,)]
 
 
@@ -80,7 +81,7 @@ def test_what_is_asked_to_be_tried_again_is_and_succeeds_if_it_can(warehouse: Wa
 def test_it_keeps_no_more_than_it_said(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "KEEP_EVENTS", 20)
     monkeypatch.setattr(writer, "KEEP_LETTERS", 1)
-    warehouse.make_past(timedelta(hours=1))
+    warehouse.make_past(timedelta(hours=2))
     for _ in range(2):
         warehouse.prune()
     assert fetch(warehouse, "SELECT count(*) FROM events") == [(20,)]

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import QueryDict
 
 from dashboard.actions import ADMIN, VIEWER
@@ -162,3 +163,20 @@ def test_a_viewer_may_not_filter_on_masked_paths(make_user: Any, settings: Any) 
     for path in ("$.customer.email", "$.customer", "customer.email.domain", "customer[*].email"):
         assert "masked" in str(LetterFilter({"path": path, "value": "x"}, user=viewer).errors)
     assert LetterFilter({"path": "$.customer.id", "value": "x"}, user=viewer).is_valid()
+
+
+def test_a_count_that_would_take_long_is_given_up(
+    user: Any, some_letters: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = LetterFilter({"attempts": 1, "status": "any"}, user=user)
+    assert form.is_valid()
+
+    def slow(execute: Any, sql: str, *rest: Any) -> Any:
+        return execute(sql.replace("COUNT(*)", "COUNT(*) + length(pg_sleep(10)::text)"), *rest)
+
+    monkeypatch.setattr(letters, "COUNT_SECONDS", 0.05)
+    with connection.execute_wrapper(slow):
+        assert count_letters(form).label == "not counted"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('statement_timeout'), current_setting('enable_bitmapscan')")
+        assert cursor.fetchone() == ("0", "on")

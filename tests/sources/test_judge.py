@@ -66,13 +66,18 @@ def test_where_nothing_can_be_seen_only_movement_tells() -> None:
 @pytest.mark.django_db
 def test_what_was_read_long_ago_is_not_told_as_if_it_were_now(viewer: Client) -> None:
     row = ForeignProjection.objects.create(
-        source="orders", name="summary", lag=0, state="running", evidence="It ran.", read_at=LONG_AGO
+        source="orders",
+        name="summary",
+        lag=0,
+        state="running",
+        evidence="It ran.",
+        read_at=timezone.now() - timedelta(minutes=5),
     )
     html = viewer.get(reverse("projections:foreign", args=[row.pk])).content.decode()
     assert "orders was last read 5 min ago, so that nothing is known of it now." in html
     assert "It ran." not in html
     html = viewer.get(reverse("projections:projections")).content.decode()
-    assert "Of 1 projection the lag is not known" in html or "need you" in html
+    assert "the lag is not known" in html
     assert "up to date" not in html
 
 
@@ -91,7 +96,7 @@ def test_samples_make_a_trend_and_are_forgotten(viewer: Client) -> None:
     row = ForeignProjection.objects.create(source="orders", name="summary", lag=4, head=9, position=5)
     unknown = ForeignProjection.objects.create(source="orders", name="other", lag=None)
     for minutes in (1, 2, 3 * 24 * 60):
-        at = NOW - timedelta(minutes=minutes)
+        at = timezone.now() - timedelta(minutes=minutes)
         ForeignSample.objects.create(projection=row, at=at, head=9, position=1, lag=8)
     record.take_samples()
     assert not unknown.samples.exists()

@@ -19,7 +19,7 @@ from dlq.models import Attempt, Confirmation, DeadLetter, LetterRunItem
 from dlq.queries.replay import preview_replay
 from dlq.replay import confirming
 from dlq.replay.options import ReplayOptions
-from dlq.targets.callbacks import make_token
+from dlq.targets.callbacks import make_token, make_url
 from tests.dlq.replay.conftest import run_all, totals, warm_up
 from tests.processes import Process, running_web
 from tests.wait import until
@@ -200,6 +200,11 @@ def test_a_call_back_without_its_token_or_without_sense_is_refused(
     assert call_back(*sent_items(run), token=token, **said)[0] == status
     assert not Confirmation.objects.exists()
     assert not Lane.objects.filter(run=run, totals__has_key="succeeded").exists()
+
+
+def test_the_address_that_is_sent_along_is_the_one_that_answers() -> None:
+    address = reverse("dlq:confirm_delivery", args=[7])
+    assert make_url("https://redrive.example/", 7) == f"https://redrive.example{address}"
 
 
 def test_a_delivery_that_is_gone_is_not_found(transactional_db: None) -> None:

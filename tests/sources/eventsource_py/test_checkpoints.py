@@ -69,7 +69,7 @@ def test_without_event_types_the_lag_is_at_most_that(orders: Orders, look: Look,
     assert look().state == "unknown"
 
 
-def test_events_that_may_be_lost_are_named(orders: Orders, look: Look) -> None:
+def test_events_that_may_be_lost_are_named(orders: Orders, look: Look, viewer: Client) -> None:
     with orders.working():
         for _ in range(6):
             orders.order(carrier="nobody")
@@ -85,6 +85,12 @@ def test_events_that_may_be_lost_are_named(orders: Orders, look: Look) -> None:
         "FROM events ORDER BY global_position DESC LIMIT 1"
     )
     assert named == event
+    headline = "orders/LedgerProjection may have lost 1 event(s)"
+    assert headline in viewer.get(reverse("overview")).content.decode()
+    row.unaccounted["newest_at"] = (timezone.now() - timedelta(days=2)).isoformat()
+    row.save()
+    assert headline not in viewer.get(reverse("overview")).content.decode()
+    assert named["event_id"] in viewer.get(reverse("projections:foreign", args=[row.pk])).content.decode()
 
 
 def test_the_pages_say_it(orders: Orders, look: Look, viewer: Client) -> None:
