@@ -19,7 +19,7 @@ def keep_stock_level(payload: Payload) -> None:
 def write_pick_list(payload: Payload) -> None:
     shelf = payload["location"]["shelf"]
     if random.random() < 0.004:
-        raise ScannerOffline(f"scanner of shelf {shelf} timed out after 3 s")
+        raise ScannerOffline(f"scanner of shelf {shelf!r} timed out after 3 s")
 
 
 def print_label(payload: Payload) -> None:
