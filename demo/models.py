@@ -13,7 +13,7 @@ class Shop(models.Model):
     last_order = models.IntegerField(default=10_000)
     # Where the sink listens; 0: nowhere yet.
     sink_port = models.IntegerField(default=0)
-    # How far the past has been made; None: it is complete.
+    # Where the past begins, how far it has been made, and whether it is complete.
     past_from = models.DateTimeField(null=True, blank=True)
     past_at = models.DateTimeField(null=True, blank=True)
     is_past_made = models.BooleanField(default=False)

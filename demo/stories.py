@@ -21,6 +21,11 @@ class Plot:
     button: str
     lasts: timedelta
     every: timedelta
+    # Also in a fast shop: a breaker's pause takes as long as it takes.
+    is_real_time: bool = False
+
+    def scale(self, speed: int) -> int:
+        return 1 if self.is_real_time else speed
 
 
 ENDPOINT, PRODUCER, SLOW, LEDGER, SALE = "endpoint", "producer", "slow", "ledger", "sale"
@@ -36,6 +41,7 @@ PLOTS = {
             "Kill an endpoint",
             timedelta(minutes=5),
             timedelta(minutes=11),
+            is_real_time=True,
         ),
         Plot(
             PRODUCER,
@@ -77,11 +83,12 @@ PLOTS = {
 
 def begin(name: str, at: datetime, *, subject: str = "", speed: int = 1) -> Story:
     """Begin it now, or begin it anew."""
+    plot = PLOTS[name]
     story, _ = Story.objects.update_or_create(
         name=name,
         defaults={
             "began_at": at,
-            "ends_at": at + PLOTS[name].lasts / speed,
+            "ends_at": at + plot.lasts / plot.scale(speed),
             "subject": subject,
             "is_on": True,
         },

@@ -64,7 +64,7 @@ def follow_rhythm(at: datetime, *, speed: int, seller: str) -> None:
     told = {story.name: story for story in Story.objects.all()}
     for name, plot in PLOTS.items():
         story = told.get(name)
-        if story is None or (not story.is_on and story.began_at + plot.every / speed <= at):
+        if story is None or (not story.is_on and story.began_at + plot.every / plot.scale(speed) <= at):
             stories.begin(name, at, subject=seller if name == ENDPOINT else "", speed=speed)
     shop = get_shop()
     if not shop.is_buggy and shop.patch < LAST_PATCH and shop.released_at + NEXT_RELEASE_AFTER / speed <= at:
