@@ -30,6 +30,7 @@ from sources.sync.looking import BATCH_SIZE
 from sources.sync.sync import sync_source
 
 WORKERS = 2
+BEAT_SECONDS = 5
 DDL = """
 CREATE TABLE dead_letter_queue (
   id BIGSERIAL PRIMARY KEY, event_id UUID NOT NULL, projection_name VARCHAR(255) NOT NULL,

@@ -28,6 +28,8 @@ SELECT set_config('statement_timeout', %(statement)s, true), set_config('lock_ti
 """
 READ_ONLY = LIMITS + ", set_config('transaction_read_only', 'on', true)"
 
+# The connection, or the whole server: starting, stopping, out of connections.
+AWAY = ("08", "57P", "53300")
 # Somebody must change something before these go away by themselves.
 PERMANENT = (
     errors.InsufficientPrivilege,
@@ -101,7 +103,7 @@ def explain(error: psycopg.Error) -> SourceError:
         return SourceError("Somebody holds a lock that did not come free in time.", permanent=False)
     if isinstance(error, PERMANENT):
         return SourceError(f"It refuses: {said}", permanent=True)
-    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+    if error.sqlstate is None or error.sqlstate.startswith(AWAY):
         return SourceError(f"It cannot be reached: {said}", permanent=False)
     return SourceError(f"It failed: {said}", permanent=False)
 
