@@ -1,8 +1,8 @@
 """Replay by real workers against a Celery task for each letter, and against one SQL statement that does the same.
 
 Every event is one upsert into a read model that notes what comes out of order or twice; letters, attempts and items are
-durable. Both ways run in one go on the same servers, with workers that are ready before the clock starts. A task costs what
-it costs everybody: Celery closes Django's connection around each one, and making it anew is most of a task's time.
+durable. Both ways run in one go on the same servers, with workers that are ready before the clock starts. A task costs
+what it costs everybody: Celery closes Django's connection around each one, and making it anew is most of its time.
 """
 
 import argparse
