@@ -1,13 +1,17 @@
-"""Which breakers stand in the way of something that is about to be done."""
+"""Which breakers stand in the way of something that is about to be done.
+
+Models are imported late: `breakers.api` is a library too, and works in processes that never load them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from breakers.live import read
-from breakers.models import Breaker, State
 from dashboard.redis import RedisError
-from dashboard.templatetags.console import duration
+
+if TYPE_CHECKING:
+    from breakers.models import State
 
 
 @dataclass(frozen=True)
@@ -15,13 +19,15 @@ class Obstacle:
     """A breaker that is not closed; `retry_at` is when a probe may go through, None if nobody can tell."""
 
     name: str
-    state: State
+    state: "State"
     now: datetime
     retry_at: datetime | None
 
     @property
     def sentence(self) -> str:
-        if self.state == State.HALF_OPEN:
+        from dashboard.templatetags.console import duration
+
+        if self.state == "half_open":
             return f"The breaker {self.name} is half open: only probes go through."
         if self.retry_at is None:
             return f"The breaker {self.name} is held open until somebody resets it."
@@ -34,6 +40,9 @@ def find_obstacles(names: Iterable[str], *, used_by: Iterable[str] = ()) -> list
 
     None: Redis does not answer, so nobody knows.
     """
+    from breakers.live import read
+    from breakers.models import Breaker, State
+
     declared = Breaker.objects.filter(source=Breaker.OURS, used_by__overlap=list(used_by))
     wanted = sorted({*names, *declared.values_list("name", flat=True)})
     if not wanted:
