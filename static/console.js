@@ -155,7 +155,7 @@ const keys = {
 };
 
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest("input, select, textarea, dialog, [contenteditable]");
+  const isTyping = event.target.closest("input, select, textarea, dialog[open], [contenteditable]");
   const isOnControl = event.key === "Enter" && event.target.closest("a, button, summary");
   if (isTyping || isOnControl || event.ctrlKey || event.metaKey || event.altKey) return;
   const goTo = isGoing && document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
