@@ -45,7 +45,10 @@ def doomed(story: Path) -> Iterator[psutil.Process]:
 
 def find_guardian(supervisor: psutil.Process) -> psutil.Process | None:
     guardians = [
-        child for child in supervisor.children() if any("guardian.py" in word for word in child.cmdline())
+        child
+        for child in supervisor.children()
+        # One that was killed just now stays for an instant, and has no command line.
+        if child.status() != psutil.STATUS_ZOMBIE and any("guardian.py" in word for word in child.cmdline())
     ]
     return guardians[0] if guardians else None
 

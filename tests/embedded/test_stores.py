@@ -45,7 +45,8 @@ def read(data_dir: Path) -> list[str]:
 
 def find_server(directory: Path) -> psutil.Process:
     """The first process of the server that works there."""
-    [server] = [child for child in psutil.Process().children() if child.cwd() == str(directory)]
+    alive = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+    [server] = [child for child in alive if child.cwd() == str(directory)]
     return server
 
 
