@@ -6,8 +6,8 @@ from typing import Any
 
 import django_tables2 as tables
 from django.template.loader import render_to_string
-from django.utils.html import format_html
 
+from dashboard.markup import markup
 from dashboard.templatetags.console import ago, at
 
 
@@ -32,7 +32,7 @@ class BadgeColumn(tables.Column):
     def render(self, value: str, record: Any, bound_column: Any) -> str:
         label = getattr(record, f"get_{bound_column.name}_display")()
         raw = getattr(record, bound_column.name)
-        return format_html('<span class="badge {}">{}</span>', self.tones[raw], label)
+        return markup('<span class="badge {}">{}</span>', self.tones[raw], label)
 
 
 class NumberColumn(tables.Column):

@@ -10,6 +10,7 @@ from django import forms
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
+from django.forms import BoundField
 
 from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
@@ -47,6 +48,7 @@ EQUAL = {
     "group": "group_id",
     "sequence": "sequence_key",
 }
+FIRST = ("words", "status", "consumer", "error_type", "category")
 # More bodies than this match: they are no longer looked up one by one.
 MOST_BODIES = 1_000
 
@@ -90,6 +92,15 @@ class LetterFilter(forms.Form):
     def __init__(self, data: Any, *, user: Any) -> None:
         super().__init__(data, label_suffix="")
         self.masker = Masker(user)
+
+    @cached_property
+    def first_fields(self) -> list[BoundField]:
+        """Those that are wanted most, and those that are in use; the others are folded away."""
+        return [field for field in self if field.name in FIRST or field.value() or field.errors]
+
+    @property
+    def other_fields(self) -> list[BoundField]:
+        return [field for field in self if field not in self.first_fields]
 
     def clean_words(self) -> str:
         words = split_words(self.cleaned_data["words"])

@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+
+from dashboard.markup import markup
 
 # A page shows this many values and offers the rest as a download.
 MOST_NODES = 1_000
@@ -35,12 +37,12 @@ class Tree:
             self.is_cut = True
             text = f"{text[:MOST_CHARACTERS]}…"
         kind = "text" if isinstance(value, str) else "word"
-        return format_html('<span class="json-{}">{}</span>', kind, text)
+        return markup('<span class="json-{}">{}</span>', kind, text)
 
     def draw_children(self, opening: str, closing: str, children: Any, number: int, depth: int) -> SafeString:
         if not number:
-            return format_html("{}{}", opening, closing)
-        return format_html(
+            return markup("{}{}", opening, closing)
+        return markup(
             OPENED if depth < OPEN_DEPTH else FOLDED,
             opening,
             number,

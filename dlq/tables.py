@@ -4,10 +4,10 @@ from urllib.parse import quote
 import django_tables2 as tables
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dashboard.columns import NumberColumn, TimeColumn
+from dashboard.markup import markup
 from dlq.masking import Masker
 from dlq.models import DeadLetter
 from dlq.queries import GroupRow
@@ -39,7 +39,7 @@ class GroupTable(tables.Table):
         self.masker = masker
 
     def render_title(self, record: GroupRow) -> SafeString:
-        return format_html(
+        return markup(
             '<a class="what" href="{}">{}</a><span class="dim">{} · {}</span>',
             reverse("dlq:group", args=[record.group.pk]),
             self.masker.heading(record.group, record.example),
@@ -48,15 +48,15 @@ class GroupTable(tables.Table):
         )
 
     def render_badge(self, value: str) -> SafeString:
-        return format_html('<span class="badge {}">{}</span>', *BADGES[value])
+        return markup('<span class="badge {}">{}</span>', *BADGES[value])
 
     def render_sparkline(self, record: GroupRow) -> SafeString:
         return sparkline(record.sparkline, record.group.category)
 
     def render_open_count(self, record: GroupRow) -> SafeString:
         if not record.poison_count:
-            return format_html("{}", intcomma(record.open_count))
-        return format_html(
+            return markup("{}", intcomma(record.open_count))
+        return markup(
             '{} <span class="dim">{} poison</span>',
             intcomma(record.open_count),
             intcomma(record.poison_count),
@@ -66,8 +66,8 @@ class GroupTable(tables.Table):
         group = record.group
         if not group.blocked_sequence_count:
             return ""
-        parked = format_html(", {} parked", intcomma(group.parked_count)) if group.parked_count else ""
-        return format_html(
+        parked = markup(", {} parked", intcomma(group.parked_count)) if group.parked_count else ""
+        return markup(
             '<span class="dim">{} sequence{}{}</span>',
             intcomma(group.blocked_sequence_count),
             "" if group.blocked_sequence_count == 1 else "s",
@@ -104,14 +104,14 @@ class LetterTable(tables.Table):
         self.letters_url = reverse("dlq:letters")
 
     def render_select(self, record: DeadLetter) -> SafeString:
-        return format_html(
+        return markup(
             '<input type="checkbox" name="id" value="{0}" id="select-{0}" aria-label="Select letter {0}">',
             record.pk,
         )
 
     def render_summary(self, record: DeadLetter) -> SafeString:
         headline = self.masker.summary(record) or record.event_type or record.event_id
-        return format_html(
+        return markup(
             '<a class="what" href="{}{}/">{}</a><span class="dim">{} · {} {}</span>',
             self.letters_url,
             record.pk,
@@ -125,11 +125,11 @@ class LetterTable(tables.Table):
         badge = status_badge(record.status, record.tier)
         if run_id := self.runs.get(record.pk):
             url = reverse("runs:run", args=[run_id])
-            badge += format_html(' <a class="badge info" href="{}">in run {}</a>', url, run_id)
+            badge += markup(' <a class="badge info" href="{}">in run {}</a>', url, run_id)
         return badge
 
     def render_sequence_key(self, value: str) -> SafeString:
-        return format_html(
+        return markup(
             '<a href="{}?status=any&amp;sequence={}">{}</a>',
             self.letters_url,
             quote(value, safe=""),

@@ -1,9 +1,9 @@
 from typing import Any
 
 import django_tables2 as tables
-from django.utils.html import format_html
 
 from dashboard.columns import BadgeColumn, NumberColumn, TemplateCell, TimeColumn
+from dashboard.markup import markup
 from dashboard.models import AuditEntry
 from projections.models import RebuildRequest
 from projections.queries import Row
@@ -66,7 +66,7 @@ class SkipTable(tables.Table):
         return f"{value:,}"
 
     def render_reason(self, record: Any) -> str:
-        return format_html('{} <span class="dim">by {}</span>', record.reason, record.actor)
+        return markup('{} <span class="dim">by {}</span>', record.reason, record.actor)
 
     def context_verbs(self, record: Any) -> dict[str, Any]:
         return {"skip": record, "may_bring_back": self.may_bring_back}

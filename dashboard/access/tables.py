@@ -3,11 +3,11 @@ from typing import Any
 import django_tables2 as tables
 from django.contrib.auth.models import User
 from django.middleware.csrf import get_token
-from django.utils.html import format_html
 
 from dashboard.access.roles import get_role
 from dashboard.actions import ROLES
 from dashboard.columns import TemplateCell, TimeColumn
+from dashboard.markup import markup
 
 
 class UserTable(tables.Table):
@@ -24,7 +24,7 @@ class UserTable(tables.Table):
 
     def render_state(self, record: User) -> str:
         tone, word = ("good", "Active") if record.is_active else ("mute", "Disabled")
-        return format_html('<span class="badge {}">{}</span>', tone, word)
+        return markup('<span class="badge {}">{}</span>', tone, word)
 
     def context_role(self, record: User) -> dict[str, Any]:
         return {**self.context_verbs(record), "role": get_role(record), "roles": ROLES}

@@ -1,9 +1,9 @@
 from typing import Any
 
 import django_tables2 as tables
-from django.utils.html import format_html
 
 from dashboard.columns import BadgeColumn, TemplateCell, TimeColumn
+from dashboard.markup import markup
 from dashboard.models import Run
 from dashboard.runs.queries import Progress
 
@@ -47,7 +47,7 @@ class RunTable(tables.Table):
         self.by_run = progress
 
     def render_title(self, record: Run) -> str:
-        return format_html('<span class="dim">{}</span> {}', record.pk, record.title)
+        return markup('<span class="dim">{}</span> {}', record.pk, record.title)
 
     def context_progress(self, record: Run) -> dict[str, Any]:
         return {"progress": self.by_run[record.pk]}

@@ -1,7 +1,7 @@
 import django_tables2 as tables
-from django.utils.html import format_html
 
 from dashboard.columns import TimeColumn
+from dashboard.markup import markup
 from dashboard.models import Heartbeat
 from dashboard.workers.queries import is_silent
 
@@ -27,7 +27,7 @@ class HeartbeatTable(tables.Table):
 
     def render_state(self, record: Heartbeat) -> str:
         tone, word = ("bad", "Silent") if is_silent(record) else ("good", "Alive")
-        return format_html('<span class="badge {}">{}</span>', tone, word)
+        return markup('<span class="badge {}">{}</span>', tone, word)
 
     def render_queues(self, value: list[str]) -> str:
         return ", ".join(value)

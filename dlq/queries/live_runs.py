@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Q
+from django.db.models import BooleanField, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from dashboard.models import Run
 from dashboard.runs.queries import Progress, get_progress
@@ -35,17 +36,23 @@ class LiveRuns:
     by_letter: dict[int, int] = field(default_factory=dict)
 
 
-def find_live_runs(letter_ids: Iterable[int], group: FailureGroup | None = None) -> LiveRuns:
-    active = LetterRunItem.objects.filter(is_active=True, letter__in=list(letter_ids))
-    by_letter = {pk: run_id for pk, run_id in active.values_list("letter_id", "run_id") if pk}
+def find_live_runs(letter_ids: Iterable[int]) -> LiveRuns:
+    # As one array: fifty parameters take longer than the query.
+    here = RawSQL("letter_id = ANY(%s)", [list(letter_ids)], BooleanField())
+    return show_runs(LetterRunItem.objects.filter(here))
+
+
+def find_group_runs(group: FailureGroup) -> LiveRuns:
+    newest = DeadLetter.objects.open().filter(group=group).order_by("-last_failed_at", "-pk")
+    return show_runs(LetterRunItem.objects.filter(letter__in=newest.values("pk")[:LOOKED_AT]), group)
+
+
+def show_runs(items: QuerySet[LetterRunItem], group: FailureGroup | None = None) -> LiveRuns:
+    active = items.filter(is_active=True).values_list("letter_id", "run_id")
+    by_letter = {pk: run_id for pk, run_id in active if pk}
     wanted = Q(pk__in=set(by_letter.values()))
     if group:
         wanted |= Q(options__selection__group=group.pk)
     runs = list(Run.objects.filter(wanted).exclude(state__in=Run.ENDED).order_by("-pk")[:SHOWN])
     progress = get_progress(runs)
     return LiveRuns([LiveRun(run, progress[run.pk]) for run in runs], by_letter)
-
-
-def find_group_runs(group: FailureGroup) -> LiveRuns:
-    newest = DeadLetter.objects.open().filter(group=group).order_by("-last_failed_at", "-pk")
-    return find_live_runs(newest.values_list("pk", flat=True)[:LOOKED_AT], group)

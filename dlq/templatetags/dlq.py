@@ -3,10 +3,11 @@ from typing import Any
 
 from django import template
 from django.forms import BoundField, ChoiceField
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.charts import draw_bars, draw_outline
+from dashboard.markup import markup
 from dlq.models.words import Category, Status, Tier
 
 register = template.Library()
@@ -33,9 +34,9 @@ SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 96, 20
 def status_badge(status: str, tier: str = "") -> SafeString:
     """The letter's status as a coloured word, and poison beside it."""
     known = Status(status)
-    badge = format_html('<span class="badge {}">{}</span>', STATUS_TONES[known], STATUS_WORDS[known])
+    badge = markup('<span class="badge {}">{}</span>', STATUS_TONES[known], STATUS_WORDS[known])
     if tier == Tier.POISON:
-        badge += format_html(' <span class="badge poison">{}</span>', Tier.POISON.label)
+        badge += markup(' <span class="badge poison">{}</span>', Tier.POISON.label)
     return badge
 
 
@@ -45,14 +46,14 @@ def category_word(category: str) -> SafeString:
     """The category with its own colour; an empty one is a parked letter's."""
     if not category:
         return SafeString("")
-    return format_html('<span class="category {}">{}</span>', category, Category(category).label.lower())
+    return markup('<span class="category {}">{}</span>', category, Category(category).label.lower())
 
 
 @register.simple_tag
 def sparkline(values: list[int], tone: str = "") -> SafeString:
     """Failures by the hour, the current hour last."""
     bars = draw_bars(values, width=SPARKLINE_WIDTH, height=SPARKLINE_HEIGHT)
-    return format_html(
+    return markup(
         '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}"><path d="{}"/></svg>',
         tone,
         SPARKLINE_WIDTH,
@@ -64,22 +65,20 @@ def sparkline(values: list[int], tone: str = "") -> SafeString:
 
 @register.simple_tag
 def filter_field(field: BoundField, facets: dict[str, tuple[str, ...]]) -> SafeString:
-    """A field of the filter bar; by hand, since there are many and Django draws each by a template of its own."""
+    """A field of the filter bar with its label; by hand, since there are many and Django draws each by a template."""
     value = field.value() or ""
+    label = markup('<label for="{}">{}</label>', field.id_for_label, field.label)
     if isinstance(field.field, ChoiceField):
         choices = format_html_join(
             "",
             '<option value="{}"{}>{}</option>',
-            (
-                (key, SELECTED if str(key) == value else "", label)
-                for key, label in field.field.widget.choices
-            ),
+            ((key, SELECTED if str(key) == value else "", word) for key, word in field.field.widget.choices),
         )
-        return format_html(
-            '<select name="{}" id="{}">{}</select>', field.html_name, field.id_for_label, choices
-        )
-    return format_html(
-        '<input name="{}" id="{}" value="{}" maxlength="700" list="{}" autocomplete="off">',
+        template = '{}<select name="{}" id="{}">{}</select>'
+        return markup(template, label, field.html_name, field.id_for_label, choices)
+    return markup(
+        '{}<input name="{}" id="{}" value="{}" maxlength="700" list="{}" autocomplete="off">',
+        label,
         field.html_name,
         field.id_for_label,
         value,

@@ -8,12 +8,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import may, needs
+from dashboard.markup import markup
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.operations import Done, handle_letters
 from dlq.operations.errors import OperationError
@@ -140,10 +140,10 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
 def describe(verb: Verb, done: Done) -> SafeString:
     """What was done, what was not, and the way back."""
     number = f"{done.count:,} letter{'' if done.count == 1 else 's'}"
-    text = format_html("{} {}.", number, verb.done)
+    text = markup("{} {}.", number, verb.done)
     if done.moved_count:
-        text += format_html(" {} had moved on meanwhile and were left alone.", f"{done.moved_count:,}")
+        text += markup(" {} had moved on meanwhile and were left alone.", f"{done.moved_count:,}")
     if verb.is_closing and done.ids:
         undo = reverse("dlq:confirm_restore") + "?" + urlencode([("id", pk) for pk in done.ids])
-        text += format_html(' <a href="{}" data-dialog>Undo…</a>', undo)
+        text += markup(' <a href="{}" data-dialog>Undo…</a>', undo)
     return text

@@ -1,8 +1,8 @@
 import django_tables2 as tables
 from django.urls import reverse
-from django.utils.html import format_html
 
 from dashboard.columns import TimeColumn
+from dashboard.markup import markup
 from sources.models import Token
 
 
@@ -26,12 +26,12 @@ class TokenTable(tables.Table):
 
     def render_state(self, record: Token) -> str:
         tone, word = ("mute", "Revoked") if record.revoked_at else ("good", "Active")
-        return format_html('<span class="badge {}">{}</span>', tone, word)
+        return markup('<span class="badge {}">{}</span>', tone, word)
 
     def render_verbs(self, record: Token) -> str:
         if record.revoked_at:
-            return format_html('<span class="dim">by {}</span>', record.revoked_by)
-        return format_html(
+            return markup('<span class="dim">by {}</span>', record.revoked_by)
+        return markup(
             '<a class="btn danger" href="{}" data-dialog>Revoke<span class="sr-only"> {}</span></a>',
             reverse("sources:confirm_revoke_token", args=[record.pk]),
             record,
