@@ -29,7 +29,9 @@ OTHERS = r"""
     | (?P<hex>\b(?:0x[0-9a-fA-F]{1,64}|(?=[a-fA-F]{0,40}\d)[0-9a-fA-F]{8,64})\b)
     | (?P<n>[+-]?(?:\d{1,40}[.,:]?){1,10}(?:[eE][+-]?\d{1,4})?)
 """
-VALUES = re.compile(OTHERS, re.VERBOSE)
+# No other character begins one: most of a message is passed over by this alone.
+BEGINS = r"""(?=[0-9a-fA-F'"`/+-]|[A-Za-z]:\\)"""
+VALUES = re.compile(f"{BEGINS}(?:{OTHERS})", re.VERBOSE)
 # Addresses are looked for at every letter, which is dear, and most messages have none.
 VALUES_AND_ADDRESSES = re.compile(f"{ADDRESSES} | {OTHERS}", re.VERBOSE)
 FRAME = re.compile(r'^ {2}File "([^"\n]{1,1000})", line \d{1,9}, in ([^\n]{1,200})', re.MULTILINE)

@@ -112,13 +112,16 @@ HTTP_STATUS = re.compile(
     r"[ :=(]{0,3}([1-5]\d\d)\b",
     re.IGNORECASE,
 )
+# Most messages have no such number, which is found out sooner than what stands before it.
+STATUS_NUMBER = re.compile(r"[1-5]\d\d(?!\d)")
 # What is looked at of a message.
 MOST_CHARACTERS = 2000
 
 
 def find_http_status(message: str) -> int | None:
     """The status that the message speaks of; None if it speaks of none."""
-    match = HTTP_STATUS.search(message[:MOST_CHARACTERS])
+    text = message[:MOST_CHARACTERS]
+    match = STATUS_NUMBER.search(text) and HTTP_STATUS.search(text)
     return int(match[1]) if match else None
 
 
