@@ -13,7 +13,7 @@ from sources.inspection import as_dict
 from sources.keeping import list_keepers
 from sources.models import SourceState
 from sources.registry import find_source
-from sources.sync import importing, looking, writing
+from sources.sync import importing, looking, releasing, writing
 from sources.sync.hold import SourceHold, SourceLostError, claim
 
 logger = logging.getLogger(__name__)
@@ -24,6 +24,7 @@ INSPECT_AFTER = timedelta(minutes=1)
 CHECKPOINT_SECONDS = 5
 FIND_WORK = """
 SELECT EXISTS (SELECT FROM sources_owedwrite WHERE source = %(source)s),
+       EXISTS (SELECT FROM sources_owedrelease WHERE source = %(source)s),
        EXISTS (SELECT FROM sources_foreignrow WHERE source = %(source)s AND watched_until > now())
 """
 
@@ -71,10 +72,11 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
 def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
     """What could not be written stays owed and is told; it must not keep anything from being read."""
     trouble = None
-    is_owed, is_watched = find_work(hold.name)
-    if is_owed and not hold.inspection["why_not"]["writes_status"]:
+    owes_writes, owes_releases, is_watched = find_work(hold.name)
+    if (owes_writes or owes_releases) and not hold.inspection["why_not"]["writes_status"]:
         try:
             writing.send_owed(hold, letters)
+            releasing.send_releases(hold, letters)
         except SourceError as error:
             trouble = error
     importing.begin(hold, letters)
@@ -87,12 +89,12 @@ def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
     return trouble
 
 
-def find_work(source: str) -> tuple[bool, bool]:
-    """Whether writes are owed, and whether rows are watched; mostly neither, and then this is all that it costs."""
+def find_work(source: str) -> tuple[bool, bool, bool]:
+    """Whether writes are owed, releases are, and rows are watched; mostly nothing, and that is all that it costs."""
     with connection.cursor() as cursor:
         cursor.execute(FIND_WORK, {"source": source})
-        is_owed, is_watched = cursor.fetchone()
-    return is_owed, is_watched
+        owes_writes, owes_releases, is_watched = cursor.fetchone()
+    return owes_writes, owes_releases, is_watched
 
 
 def sync_checkpoints(hold: SourceHold, checkpoints: Checkpoints) -> None:
