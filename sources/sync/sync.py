@@ -12,6 +12,7 @@ from sources.base import Checkpoints, Letters, SourceError, Visit
 from sources.inspection import as_dict
 from sources.keeping import list_keepers
 from sources.models import SourceState
+from sources.owners import why_not_read
 from sources.registry import find_source
 from sources.sync import importing, looking, releasing, writing
 from sources.sync.hold import SourceHold, SourceLostError, claim
@@ -62,6 +63,8 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
     """Look at schema and role from time to time, and stop here if nothing can be read."""
     now, before = timezone.now(), hold.inspected_at
     if before is None or now - before > INSPECT_AFTER:
+        if why := why_not_read(hold.name):
+            raise SourceError(why, permanent=True)
         hold.inspection = as_dict(visit.inspect())
         SourceState.objects.filter(name=hold.name).update(inspection=hold.inspection, inspected_at=now)
     why_not = hold.inspection["why_not"]
