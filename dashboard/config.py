@@ -16,9 +16,11 @@ Table = dict[str, Any]
 NAME = re.compile(r"^[a-z0-9][a-z0-9._-]{0,62}$")
 # These mean something already: our own consumers and a page beside the sources; the two targets that need no table.
 TAKEN_NAMES = {"sources": {"native", "tokens"}, "targets": {"handler", "source"}}
-TABLES = ("sources", "targets", "consumers")
+TABLES = ("sources", "targets", "consumers", "topics")
 CONSUMER_KEYS = ("target", "criticality", "sequence", "event_types", "worker")
 SYNC_SECONDS = 2.0
+# A hundred years.
+MOST_HOURS = 876_000
 # A ledger must not lose an event silently: closing its letters takes a reason.
 CRITICALITIES = ("normal", "ledger")
 # Never written down in a file that is read, copied and committed.
@@ -34,6 +36,8 @@ class Config:
     targets: dict[str, Table] = field(default_factory=dict)
     # By "source/consumer".
     consumers: dict[str, Table] = field(default_factory=dict)
+    # How many hours the broker keeps what is on a topic.
+    retention_hours: dict[str, float] = field(default_factory=dict)
 
 
 def read_config(path: Path, env: Env) -> Config:
@@ -49,6 +53,7 @@ def read_config(path: Path, env: Env) -> Config:
         sources=read_tables(document, "sources", path.name, env),
         targets=read_tables(document, "targets", path.name, env),
         consumers=read_consumers(document, path.name),
+        retention_hours=read_topics(document, path.name),
     )
     for name, values in config.consumers.items():
         check_consumer(f"{path.name}: [consumers.{name!r}]", name, values, config)
@@ -73,6 +78,29 @@ def read_tables(document: Mapping[str, Any], section: str, file: str, env: Env) 
 
 def read_consumers(document: Mapping[str, Any], file: str) -> dict[str, Table]:
     return get_tables(document, "consumers", file)
+
+
+def read_topics(document: Mapping[str, Any], file: str) -> dict[str, float]:
+    found = {}
+    for name, values in get_tables(document, "topics", file).items():
+        where = f"{file}: [topics.{name!r}]"
+        refuse_unknown(values, ("retention_hours",), where)
+        hours = read_retention(where, values)
+        if hours is not None:
+            found[name] = hours
+    return found
+
+
+def read_retention(where: str, values: Table) -> float | None:
+    """How long a broker keeps events; None: nobody said."""
+    hours = values.get("retention_hours")
+    if hours is None:
+        return None
+    if isinstance(hours, bool) or not isinstance(hours, int | float) or not 0 < hours <= MOST_HOURS:
+        raise ImproperlyConfigured(
+            f"{where} retention_hours is {hours!r}; write hours, up to {MOST_HOURS:,} (leave it out if it is for ever)."
+        )
+    return float(hours)
 
 
 def get_tables(document: Mapping[str, Any], section: str, file: str) -> dict[str, Table]:

@@ -182,6 +182,8 @@ CONFIG = (
 )
 # Where letters are read, where replays go beside our own handlers, and what is said of "source/consumer".
 SOURCES, TARGETS, CONSUMERS = CONFIG.sources, CONFIG.targets, CONFIG.consumers
+# How long the broker keeps what is on a topic, in hours.
+TOPIC_RETENTION = CONFIG.retention_hours
 
 # Long work -----------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """What other sections and user code may import from the dead letters, and nothing else."""
 
-from dlq.at_source import Closing, Standing, close_at_source, find_letters, reopen_letters
+from dlq.at_source import Closing, Standing, close_at_source, find_letters, is_awaited, reopen_letters
 from dlq.classification.error import classify_error
 from dlq.cleaning import JsonbText, JsonText, is_believable
 from dlq.models.override import Override
@@ -39,6 +39,7 @@ __all__ = [
     "find_letters",
     "find_overrides",
     "find_statuses",
+    "is_awaited",
     "is_believable",
     "list_blocking",
     "list_recent",

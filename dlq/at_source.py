@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
-from dlq.models import DeadLetter
+from dlq.models import DeadLetter, LetterRunItem
 from dlq.models.words import CLOSED, Status
 from dlq.verbs import OPEN, REOPEN_GROUPS
 
@@ -51,6 +52,11 @@ def find_letters(ids: Iterable[int]) -> dict[int, Standing]:
     """How the letters stand; one that was purged is not in it."""
     letters = DeadLetter.objects.with_ids(list(ids)).values_list("pk", "status", "closed_by", "closed_at")
     return {row[0]: Standing(*row) for row in letters}
+
+
+def is_awaited(letter_id: str) -> Exists:
+    """Whether a replay has sent the letter that this column names, and waits to hear what became of it."""
+    return Exists(LetterRunItem.objects.filter(letter_id=OuterRef(letter_id), is_active=True, outcome="sent"))
 
 
 def close_at_source(closings: list[Closing]) -> int:

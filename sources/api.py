@@ -8,6 +8,7 @@ from sources.base import (
     SourceError,
     Unaccounted,
 )
+from sources.copies import describe_only_copy
 from sources.inspection import list_read_only, why_not
 from sources.keeping import keep_checkpoints
 from sources.registry import find_source
@@ -22,6 +23,7 @@ __all__ = [
     "SourceError",
     "Unaccounted",
     "ask_to_retry",
+    "describe_only_copy",
     "describe_rows",
     "find_retried",
     "find_source",

@@ -11,11 +11,12 @@ class SourcesConfig(AppConfig):
         from dashboard import attention
         from dashboard.embedded.applications import work_on
         from sources import kinds  # noqa: F401 - registers them
-        from sources.needs import find_moved, find_silent
+        from sources.needs import find_moved, find_silent, find_untried
         from sources.registry import list_sources
 
         attention.register(find_silent, rank=3)
         attention.register(find_moved)
+        attention.register(find_untried)
         # A source that makes no sense stops the start, not the first look.
         if list_sources():
             work_on("sources", concurrency=WORKERS)

@@ -244,8 +244,17 @@ class Words:
     # Asks the owner to try again.
     retry: str = ""
 
+    @property
+    def released(self) -> str:
+        """What a row gets that nobody tries: open, and asking for nothing. Empty: such a row cannot be told."""
+        return next((word for word in self.open if self.retry and word != self.retry), "")
+
     def is_open(self, status: str) -> bool:
         return status in self.open
+
+    def is_retrying(self, status: str) -> bool:
+        """Whether somebody is to try the row, or does; never where that word is the only one for open rows."""
+        return bool(self.released) and status == self.retry
 
 
 class Visit(Protocol):
@@ -274,6 +283,14 @@ class Source(Protocol):
     @property
     def every_seconds(self) -> float:
         """How often it is looked at."""
+
+    @property
+    def retry_minutes(self) -> float:
+        """A row that stands longer in its word for "try again" is tried by nobody."""
+
+    @property
+    def retention_hours(self) -> float | None:
+        """How long the broker keeps the events that its consumers read; None: nobody said."""
 
     @property
     def words(self) -> Words | None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config import SYNC_SECONDS
+from dashboard.config import SYNC_SECONDS, read_retention
 from sources import registry
 from sources.base import Source
 from sources.checkpoints.eventcore import EventcoreCheckpoints
@@ -14,8 +14,11 @@ from sources.sql.presets import EVENTSOURCE_PY, PLATFORM_SERVICES
 from sources.sql.source import MakeCheckpoints, SqlSource
 
 TIMEOUT_SECONDS = 5.0
+# Longer than most owners take to try what they were asked for.
+RETRY_MINUTES = 15.0
+DAY_MINUTES = 24 * 60
 # What all kinds have.
-COMMON = frozenset({"dsn", "every_seconds", "timeout_seconds"})
+COMMON = frozenset({"dsn", "every_seconds", "timeout_seconds", "retry_minutes", "retention_hours"})
 
 LETTERS: dict[str, Mapping] = {"eventsource-py": EVENTSOURCE_PY, "platform-services": PLATFORM_SERVICES}
 NO_LETTERS = {"eventcore": "EventCore has no table of dead letters."}
@@ -41,8 +44,10 @@ def make_sql_source(kind: str, name: str, mapping: Mapping | None, values: dict[
         name,
         kind,
         dsn,
-        read_seconds(where, "every_seconds", values, SYNC_SECONDS, most=3600),
-        read_seconds(where, "timeout_seconds", values, TIMEOUT_SECONDS, most=30),
+        read_number(where, "every_seconds", values, SYNC_SECONDS, most=3600),
+        read_number(where, "timeout_seconds", values, TIMEOUT_SECONDS, most=30),
+        retry_minutes=read_number(where, "retry_minutes", values, RETRY_MINUTES, most=7 * DAY_MINUTES),
+        retention_hours=read_retention(where, values),
         mapping=mapping,
         make_checkpoints=CHECKPOINTS.get(kind),
         worker=read_text(where, "worker", values),
@@ -60,10 +65,12 @@ def make_home_made(name: str, **values: Any) -> Source:
     return make_sql_source("sql", name, make_mapping(f"[sources.{name}]", mapping), values)
 
 
-def read_seconds(where: str, key: str, values: dict[str, Any], default: float, *, most: float) -> float:
+def read_number(where: str, key: str, values: dict[str, Any], default: float, *, most: float) -> float:
+    """The key's last word is its unit."""
     value = values.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= most:
-        raise ImproperlyConfigured(f"{where} {key} is {value!r}; write seconds, from 0.1 to {most:g}.")
+        unit = key.rpartition("_")[2]
+        raise ImproperlyConfigured(f"{where} {key} is {value!r}; write {unit}, from 0.1 to {most:g}.")
     return float(value)
 
 

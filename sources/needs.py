@@ -1,4 +1,4 @@
-"""Sources on the overview: those that cannot be read, and rows that moved while somebody closed their letters."""
+"""Sources on the overview: those that cannot be read, rows that nobody tries, and rows that were not overwritten."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from dashboard.attention import Need
 from sources.models import MovedRow
+from sources.orphans import find_all_orphans
 from sources.queries import list_rows
 
 # Long enough that whoever closed them sees it.
@@ -22,6 +23,18 @@ def find_silent() -> Iterator[Need]:
             yield Need(f"{row.name} {row.health.says}", row.health.sentence, url, "See the source")
 
 
+def find_untried() -> Iterator[Need]:
+    for name, orphans in find_all_orphans().items() if settings.SOURCES else ():
+        url = reverse("sources:source", args=[name])
+        yield Need(
+            f"Nobody seems to try {orphans.label} of {name}",
+            f"In {orphans.word} for over {orphans.minutes:g} min.",
+            url,
+            "See the source",
+            "warn",
+        )
+
+
 def find_moved() -> Iterator[Need]:
     if not settings.SOURCES:
         return
@@ -29,7 +42,7 @@ def find_moved() -> Iterator[Need]:
     names = sorted(set(recent.values_list("source", flat=True)[:1000]))
     for name in names:
         yield Need(
-            f"Rows of {name} moved while their letters were closed",
+            f"Rows of {name} moved before they could be written",
             "They were not overwritten, and their letters follow them.",
             reverse("sources:source", args=[name]),
             "See which",

@@ -1,11 +1,15 @@
 """What people do with sources."""
 
-from django.db import transaction
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from dashboard import audit
-from sources.models import SourceState
+from sources.inspection import why_not
+from sources.models import OwedRelease, SourceState
+from sources.orphans import find_orphans
 from sources.sync.importing import find_import
 
 
@@ -26,3 +30,25 @@ def import_again(name: str, *, actor: audit.Actor) -> None:
             raise SourceRefused(f"{name} has no import that ended before its time.")
         state.cursor = {}
         state.save(update_fields=["cursor"])
+
+
+def release_rows(name: str, *, until: datetime, confirmed: int, actor: audit.Actor, reason: str) -> None:
+    """Have the next look write an open word to rows that nobody tries: exactly those that were confirmed."""
+    with audit.action("source.release", actor=actor, subject=name, reason=reason) as entry:
+        orphans = find_orphans(name, until=until)
+        count = orphans.count if orphans else 0
+        if why_not(name, "writes_status"):
+            raise SourceRefused(why_not(name, "writes_status"))
+        if orphans is None or count != confirmed:
+            raise SourceRefused(
+                f"{confirmed:,} rows were confirmed, and {count:,} of them stand so now; look again."
+            )
+        try:
+            with transaction.atomic():
+                OwedRelease.objects.bulk_create(
+                    OwedRelease(source=name, key=row.key, retrying_since=row.retrying_since, actor=str(actor))
+                    for row in orphans.rows
+                )
+        except IntegrityError:
+            raise SourceRefused("Somebody else has just released them.") from None
+        entry.details = {"count": count, "from": orphans.word, "to": orphans.released}

@@ -13,7 +13,7 @@ from dashboard.models import Run
 from dlq.api import count_by_source
 from sources.health import Health, judge
 from sources.inspection import Kept
-from sources.models import MovedRow, OwedWrite, SourceState
+from sources.models import MovedRow, OwedRelease, OwedWrite, SourceState
 from sources.sync.importing import find_import
 
 # Above this the page says "10,000+".
@@ -39,7 +39,7 @@ class SourceRow:
     state: SourceState | None
     health: Health
     open_count: int
-    # Letters that may have to be written back; capped.
+    # Letters that may have to be written back, and rows to be released; capped.
     owed_count: int
     importing: Run | None
     now: datetime
@@ -100,7 +100,9 @@ def make_row(
         state,
         judge(state, every_seconds(values), importing, now),
         open_count=counts.get(name, 0),
-        owed_count=OwedWrite.objects.filter(source=name)[:MOST_COUNTED].count(),
+        owed_count=sum(
+            owed.objects.filter(source=name)[:MOST_COUNTED].count() for owed in (OwedWrite, OwedRelease)
+        ),
         importing=importing,
         now=now,
     )

@@ -1,10 +1,14 @@
 """Asking a source to try a row again: its word for that is written, and the sync sees what becomes of it.
 
-If the process dies after the source has committed: the row is found in that word, and counts as asked.
+The row is locked here meanwhile: whoever releases rows that nobody tries (`sync/releasing.py`) sees that this one was
+asked for, or has released it before. If the process dies before the source has committed: nothing happened. After it:
+the row is found in that word, and counts as asked.
 """
 
 from datetime import timedelta
 
+from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from sources.base import Change, ForeignState, SourceError
@@ -20,26 +24,28 @@ def ask_to_retry(source_name: str, letter_id: int) -> None:
     """Write the source's word for "try again" to the letter's latest row; raises SourceError."""
     source = find_source(source_name)
     retry = source.words.retry if source and source.words else ""
-    row = (
-        ForeignRow.objects.filter(source=source_name, letter_id=letter_id, is_open=True)
-        .order_by("-failed_at")
-        .first()
-    )
     if source is None or not retry:
         raise SourceError(why_no_retry(source_name), permanent=True)
-    if row is None:
-        raise SourceError("It has no open row there.", permanent=True)
-    seen = ForeignState(row.key, row.status, row.failed_at, row.attempts)
-    with source.visit() as visit:
+    # The lock is held for two small statements there, and not while connecting.
+    with source.visit() as visit, transaction.atomic():
+        row = (
+            ForeignRow.objects.select_for_update()
+            .filter(source=source_name, letter_id=letter_id, is_open=True)
+            .order_by("-failed_at")
+            .first()
+        )
+        if row is None:
+            raise SourceError("It has no open row there.", permanent=True)
+        seen = ForeignState(row.key, row.status, row.failed_at, row.attempts)
         letters = visit.letters
         if letters is None or not letters.write_status([Change(seen, retry)]):
             found = letters.find_states([row.key]).get(row.key) if letters else None
             if found is None or found.status != retry:
                 now = f"says {found.status} now" if found else "is gone"
                 raise SourceError(f"Its row has moved there, and {now}.", permanent=False)
-    ForeignRow.objects.filter(source=source_name, key=row.key).update(
-        status=retry, watched_until=timezone.now() + WATCH_FOR
-    )
+        ForeignRow.objects.filter(source=source_name, key=row.key).update(
+            status=retry, watched_until=timezone.now() + WATCH_FOR, retrying_since=Now()
+        )
 
 
 def why_no_retry(source_name: str) -> str:

@@ -9,7 +9,7 @@ SHOWN = 5
 
 
 def describe_rows(letter_id: int, *, is_open: bool) -> list[str]:
-    """A sentence for each row, and one for each that moved while the letter was closed."""
+    """A sentence for each row, and one for each that moved before it could be written."""
     rows = list(ForeignRow.objects.filter(letter_id=letter_id).order_by("-failed_at")[:SHOWN])
     if not rows:
         return []

@@ -13,4 +13,6 @@ urlpatterns = [
     path("", views.list_sources, name="sources"),
     path("<str:name>/", views.show_source, name="source"),
     path("<str:name>/import/", views.start_import, name="import"),
+    path("<str:name>/release/confirm/", views.confirm_release, name="confirm_release"),
+    path("<str:name>/release/", views.release, name="release"),
 ]

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -6,7 +8,10 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from sources import queries
-from sources.operations import SourceRefused, import_again
+from sources.forms import ReleaseForm
+from sources.inspection import why_not
+from sources.operations import SourceRefused, import_again, release_rows
+from sources.orphans import find_orphans
 from sources.tables import MovedTable, SourceTable
 from sources.tokens.queries import list_reporters
 
@@ -30,6 +35,7 @@ def show_source(request: HtmxHttpRequest, name: str) -> HttpResponse:
     context = {
         "row": row,
         "state": row.state,
+        "orphans": find_orphans(name),
         "moved": MovedTable(queries.list_moved(name)),
         "live_url": request.path,
     }
@@ -46,3 +52,55 @@ def start_import(request: HtmxHttpRequest, name: str) -> HttpResponse:
     except SourceRefused as error:
         messages.error(request, str(error))
     return redirect("sources:source", name=name)
+
+
+@require_safe
+@needs("source.release")
+def confirm_release(request: HtmxHttpRequest, name: str) -> HttpResponse:
+    queries.get_row(name)
+    return render_release(request, name)
+
+
+@require_POST
+@needs("source.release")
+def release(request: HtmxHttpRequest, name: str) -> HttpResponse:
+    queries.get_row(name)
+    form = ReleaseForm(request.POST)
+    if not form.is_valid():
+        return render_release(request, name, form, status=400)
+    given = form.cleaned_data
+    try:
+        release_rows(
+            name,
+            until=given["until"],
+            confirmed=given["count"],
+            actor=request.user,
+            reason=given["reason"],
+        )
+    except SourceRefused as error:
+        return render_release(request, name, problem=str(error), reason=given["reason"], status=409)
+    number = f"{given['count']:,} row{'' if given['count'] == 1 else 's'}"
+    messages.success(request, f"{number} of {name} will be released by the next look.")
+    return redirect("sources:source", name=name)
+
+
+def render_release(
+    request: HtmxHttpRequest,
+    name: str,
+    form: ReleaseForm | None = None,
+    *,
+    problem: str = "",
+    reason: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """With the numbers as they are now."""
+    orphans = find_orphans(name)
+    context: dict[str, Any] = {
+        "name": name,
+        "orphans": orphans,
+        "why_not": why_not(name, "writes_status"),
+        "form": form or ReleaseForm(initial={"reason": reason}),
+        "problem": problem,
+    }
+    title = f"Release rows of {name}"
+    return render_page(request, "sources/confirm_release.html", context, title=title, status=status)

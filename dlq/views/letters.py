@@ -18,7 +18,7 @@ from dlq.offers import Offers, find_offers
 from dlq.stacktrace import read_lines
 from dlq.tables import LetterTable
 from dlq.verbs import OPEN
-from sources.api import describe_rows, why_not
+from sources.api import describe_only_copy, describe_rows, why_not
 
 EXPORTS = {
     "csv": (export_csv, "text/csv; charset=utf-8"),
@@ -81,6 +81,9 @@ def render_letter(
         "tree": Tree(shown.payload) if shown.payload is not None else None,
         "links": list_links(detail.letter),
         "offers": find_offers(detail.letter.source, detail.letter.consumer),
+        "only_copy": describe_only_copy(
+            detail.letter.source, detail.letter.topic, detail.letter.first_failed_at
+        ),
         "foreign": describe_rows(detail.letter.pk, is_open=detail.letter.status in OPEN),
         "live_url": live_url,
     }

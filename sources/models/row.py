@@ -20,6 +20,8 @@ class ForeignRow(models.Model):
     is_open = models.BooleanField()
     # Until then it is looked at every time, because something was done to it; None: only when all are.
     watched_until = models.DateTimeField(null=True, blank=True)
+    # Since when it was seen here in the source's word for "try again", without a move; None: it says something else.
+    retrying_since = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         indexes = [
@@ -29,6 +31,11 @@ class ForeignRow(models.Model):
                 fields=["source", "watched_until"],
                 name="foreignrow_watched",
                 condition=Q(watched_until__isnull=False),
+            ),
+            models.Index(
+                fields=["source", "retrying_since"],
+                name="foreignrow_retrying",
+                condition=Q(retrying_since__isnull=False),
             ),
         ]
 
@@ -50,6 +57,22 @@ class OwedWrite(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source}: letter {self.letter_id}"
+
+
+class OwedRelease(models.Model):
+    """A row that somebody released: it is to get an open word of its source, if it still stands as it did."""
+
+    source = models.TextField()
+    key = models.TextField()
+    # As it was when this was asked for: a row that was asked to be tried again since is left alone.
+    retrying_since = models.DateTimeField()
+    actor = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["source", "key"], name="owedrelease_once")]
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.key}"
 
 
 class MovedRow(models.Model):

@@ -14,6 +14,10 @@ SPACE = re.compile(r"[ \t\n\r]*")
 # No number that means something has so many digits, and Python refuses to read them.
 MOST_DIGITS = 4000
 TOO_DEEP = "It is nested too deeply to be read."
+# A text, or a bracket outside of one. It takes what it has taken and never looks back, also in a text without an end:
+# otherwise time and memory would grow faster than the body.
+TEXT_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[\]{}]', re.DOTALL)
+DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 def read_int(digits: str) -> int | None:
@@ -89,7 +93,7 @@ def read_document(body: bytes) -> list[Place]:
             end = read_array(text, at, places)
         expect_end(text, end)
     except RecursionError:
-        raise RefusedError(400, f"Item {len(places)}: {TOO_DEEP}") from None
+        raise RefusedError(400, TOO_DEEP) from None
     except ValueError as error:
         raise RefusedError(400, f"The body is not JSON: {describe(error)}") from None
     return places
@@ -101,9 +105,12 @@ def read_array(text: str, start: int, places: list[Place]) -> int:
     if text[at : at + 1] == "]":
         return at + 1
     while True:
-        item, at = read_item(text, at)
+        try:
+            item, end = read_item(text, at)
+        except RecursionError:
+            item, end = BadItemError(TOO_DEEP), find_end(text, at)
         places.append(Place(len(places), item))
-        at = skip(text, at)
+        at = skip(text, end)
         if len(places) > MOST_ITEMS:
             return len(text)
         if text[at : at + 1] == "]":
@@ -132,6 +139,16 @@ def read_item(text: str, start: int) -> tuple[Item | BadItemError, int]:
         if text[at : at + 1] == "}":
             return Item(values, texts), at + 1
         at = expect(text, at, ",")
+
+
+def find_end(text: str, start: int) -> int:
+    """Where what begins here with a bracket ends: by its brackets alone, for it is too deep to be read."""
+    depth = 0
+    for found in TEXT_OR_BRACKET.finditer(text, start):
+        depth += DEPTH.get(found[0], 0)
+        if depth == 0:
+            return found.end()
+    raise json.JSONDecodeError("it is nested too deeply, and does not end", text, start)
 
 
 def skip(text: str, at: int) -> int:

@@ -23,6 +23,8 @@ class SqlSource:
     every_seconds: float
     # No statement takes longer there.
     timeout_seconds: float
+    retry_minutes: float
+    retention_hours: float | None
     mapping: Mapping | None = None
     make_checkpoints: MakeCheckpoints | None = None
     # The application_name of its workers' sessions; empty: nobody said.

@@ -21,20 +21,27 @@ from sources.base import ForeignLetter, ForeignState, Words
 from sources.models import ForeignRow, MovedRow
 from sources.sql.rows import find_text, parse, split_path
 
-# Rows that are known take what was seen; is_open is what the words say.
+# Rows that are known take what was seen; is_open and is_retrying are what the words say. One that was asked to be tried
+# again counts from when that was first seen here, and anew after every move: then somebody did try it.
 NOTE_SEEN = """
-UPDATE sources_foreignrow r SET status = f.status, failed_at = f.failed_at, attempts = f.attempts, is_open = f.is_open
-FROM json_to_recordset(%(rows)s::json) AS f(key text, status text, failed_at timestamptz, attempts int, is_open bool)
+UPDATE sources_foreignrow r SET status = f.status, failed_at = f.failed_at, attempts = f.attempts, is_open = f.is_open,
+    retrying_since = CASE WHEN NOT f.is_retrying THEN NULL
+        WHEN (r.status, r.failed_at, r.attempts) = (f.status, f.failed_at, f.attempts)
+            THEN coalesce(r.retrying_since, now())
+        ELSE now() END
+FROM json_to_recordset(%(rows)s::json)
+    AS f(key text, status text, failed_at timestamptz, attempts int, is_open bool, is_retrying bool)
 WHERE r.source = %(source)s AND r.key = f.key
 """
+# How long a row that is new here has stood so nobody knows; it counts from now.
 ADD_ROWS = """
-INSERT INTO sources_foreignrow (source, key, letter_id, status, failed_at, attempts, is_open)
-SELECT %(source)s, key, letter_id, status, failed_at, attempts, true
+INSERT INTO sources_foreignrow (source, key, letter_id, status, failed_at, attempts, is_open, retrying_since)
+SELECT %(source)s, key, letter_id, status, failed_at, attempts, true, CASE WHEN is_retrying THEN now() END
 FROM json_to_recordset(%(rows)s::json)
-    AS f(key text, letter_id bigint, status text, failed_at timestamptz, attempts int)
+    AS f(key text, letter_id bigint, status text, failed_at timestamptz, attempts int, is_retrying bool)
 ON CONFLICT (source, key) DO UPDATE SET
     letter_id = excluded.letter_id, status = excluded.status, failed_at = excluded.failed_at,
-    attempts = excluded.attempts, is_open = true
+    attempts = excluded.attempts, is_open = true, retrying_since = excluded.retrying_since
 """
 
 
@@ -48,6 +55,7 @@ def take_rows(source: str, words: Words, rows: list[ForeignLetter]) -> None:
     ids = record_failures(make_failure(source, row) for row in rows)
     add_rows(
         source,
+        words,
         [(row, letter_id) for row, letter_id in zip(rows, ids, strict=True) if row.key not in before],
     )
     reopen_letters(set(ids))
@@ -101,19 +109,20 @@ def find_rows(source: str, keys: Iterable[str]) -> dict[str, ForeignRow]:
 
 
 def note_seen(source: str, words: Words, states: list[ForeignState]) -> None:
-    send(NOTE_SEEN, source, [describe(state) | {"is_open": words.is_open(state.status)} for state in states])
+    send(NOTE_SEEN, source, [describe(words, one) | {"is_open": words.is_open(one.status)} for one in states])
 
 
-def add_rows(source: str, new: list[tuple[ForeignLetter, int]]) -> None:
-    send(ADD_ROWS, source, [describe(row) | {"letter_id": letter_id} for row, letter_id in new])
+def add_rows(source: str, words: Words, new: list[tuple[ForeignLetter, int]]) -> None:
+    send(ADD_ROWS, source, [describe(words, row) | {"letter_id": letter_id} for row, letter_id in new])
 
 
-def describe(row: ForeignState | ForeignLetter) -> dict[str, Any]:
+def describe(words: Words, row: ForeignState | ForeignLetter) -> dict[str, Any]:
     return {
         "key": row.key,
         "status": row.status,
         "failed_at": row.failed_at.isoformat(),
         "attempts": row.attempts,
+        "is_retrying": words.is_retrying(row.status),
     }
 
 

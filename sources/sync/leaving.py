@@ -13,7 +13,9 @@ def close_rows(source: str, words: Words, states: list[ForeignState], gone: list
     """Close the letters of these rows, unless another row of the same letter is open."""
     closed = {state.key: state for state in states}
     note_seen(source, words, states)
-    ForeignRow.objects.filter(source=source, key__in=gone).update(status="", is_open=False)
+    ForeignRow.objects.filter(source=source, key__in=gone).update(
+        status="", is_open=False, retrying_since=None
+    )
     rows = ForeignRow.objects.filter(source=source, key__in=[*closed, *gone])
     letters = {row.letter_id: row.key for row in rows}
     open_still = ForeignRow.objects.filter(letter_id__in=list(letters), is_open=True)

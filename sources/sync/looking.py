@@ -14,7 +14,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from sources.base import ForeignState, Letters
+from sources.base import ForeignState, Letters, Words
 from sources.models import ForeignRow
 from sources.sync.arriving import find_rows, take_rows
 from sources.sync.hold import SourceHold
@@ -98,7 +98,7 @@ def sweep_open(hold: SourceHold, letters: Letters, progress: dict[str, Any]) -> 
 def compare(hold: SourceHold, letters: Letters, rows: dict[str, ForeignRow]) -> None:
     """Look rows up by key, and take or close those that differ from what was last seen."""
     states = letters.find_states(list(rows))
-    changed = [state for key, state in states.items() if has_changed(rows[key], state)]
+    changed = [state for key, state in states.items() if has_changed(rows[key], state, letters.words)]
     closed = [state for state in changed if not letters.words.is_open(state.status)]
     gone = [key for key, row in rows.items() if key not in states and row.is_open]
     if closed or gone:
@@ -107,8 +107,15 @@ def compare(hold: SourceHold, letters: Letters, rows: dict[str, ForeignRow]) -> 
     take(hold, letters, [state.key for state in changed if letters.words.is_open(state.status)])
 
 
-def has_changed(row: ForeignRow, state: ForeignState) -> bool:
-    return (row.status, row.failed_at, row.attempts) != (state.status, state.failed_at, state.attempts)
+def has_changed(row: ForeignRow, state: ForeignState, words: Words) -> bool:
+    # The words may be others than when it was noted: redrive.toml was changed.
+    was_retrying = row.retrying_since is not None
+    return (row.status, row.failed_at, row.attempts, was_retrying) != (
+        state.status,
+        state.failed_at,
+        state.attempts,
+        words.is_retrying(state.status),
+    )
 
 
 def take(hold: SourceHold, letters: Letters, keys: list[str]) -> None:

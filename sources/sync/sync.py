@@ -12,8 +12,9 @@ from sources.base import Checkpoints, Letters, SourceError, Visit
 from sources.inspection import as_dict
 from sources.keeping import list_keepers
 from sources.models import SourceState
+from sources.owners import why_not_read
 from sources.registry import find_source
-from sources.sync import importing, looking, writing
+from sources.sync import importing, looking, releasing, writing
 from sources.sync.hold import SourceHold, SourceLostError, claim
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ INSPECT_AFTER = timedelta(minutes=1)
 CHECKPOINT_SECONDS = 5
 FIND_WORK = """
 SELECT EXISTS (SELECT FROM sources_owedwrite WHERE source = %(source)s),
+       EXISTS (SELECT FROM sources_owedrelease WHERE source = %(source)s),
        EXISTS (SELECT FROM sources_foreignrow WHERE source = %(source)s AND watched_until > now())
 """
 
@@ -61,6 +63,8 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
     """Look at schema and role from time to time, and stop here if nothing can be read."""
     now, before = timezone.now(), hold.inspected_at
     if before is None or now - before > INSPECT_AFTER:
+        if why := why_not_read(hold.name):
+            raise SourceError(why, permanent=True)
         hold.inspection = as_dict(visit.inspect())
         SourceState.objects.filter(name=hold.name).update(inspection=hold.inspection, inspected_at=now)
     why_not = hold.inspection["why_not"]
@@ -71,10 +75,11 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
 def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
     """What could not be written stays owed and is told; it must not keep anything from being read."""
     trouble = None
-    is_owed, is_watched = find_work(hold.name)
-    if is_owed and not hold.inspection["why_not"]["writes_status"]:
+    owes_writes, owes_releases, is_watched = find_work(hold.name)
+    if (owes_writes or owes_releases) and not hold.inspection["why_not"]["writes_status"]:
         try:
             writing.send_owed(hold, letters)
+            releasing.send_releases(hold, letters)
         except SourceError as error:
             trouble = error
     importing.begin(hold, letters)
@@ -87,12 +92,12 @@ def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
     return trouble
 
 
-def find_work(source: str) -> tuple[bool, bool]:
-    """Whether writes are owed, and whether rows are watched; mostly neither, and then this is all that it costs."""
+def find_work(source: str) -> tuple[bool, bool, bool]:
+    """Whether writes are owed, releases are, and rows are watched; mostly nothing, and that is all that it costs."""
     with connection.cursor() as cursor:
         cursor.execute(FIND_WORK, {"source": source})
-        is_owed, is_watched = cursor.fetchone()
-    return is_owed, is_watched
+        owes_writes, owes_releases, is_watched = cursor.fetchone()
+    return owes_writes, owes_releases, is_watched
 
 
 def sync_checkpoints(hold: SourceHold, checkpoints: Checkpoints) -> None:

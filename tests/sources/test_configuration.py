@@ -44,7 +44,10 @@ def test_values_from_the_environment_are_put_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[sorces.x]", "the file has 'sorces', which means nothing; it may have consumers, sources, targets"),
+        (
+            "[sorces.x]",
+            "the file has 'sorces', which means nothing; it may have consumers, sources, targets, topics",
+        ),
         ("sources = 1", "write sources as tables, such as [sources.NAME]"),
         ("[sources.x]\nkind =", "redrive.toml is not TOML"),
         ("[sources.x]\ndsn = 'y'", "[sources.x] needs a kind"),
@@ -108,6 +111,8 @@ MAPPING = {
         ),
         ({"kind": "eventsource-py", "dsn": "x", "every_seconds": "2"}, "every_seconds is '2'; write seconds"),
         ({"kind": "eventsource-py", "dsn": "x", "timeout_seconds": 90}, "from 0.1 to 30"),
+        ({"kind": "eventsource-py", "dsn": "x", "retry_minutes": 0}, "retry_minutes is 0; write minutes"),
+        (MAPPING | {"retention_hours": -1}, "retention_hours is -1; write hours"),
         ({"kind": "eventsource-py", "dsn": "x", "worker": 7}, "worker is 7; write text"),
         ({"kind": "eventcore", "dsn": "x", "worker": "w"}, "'worker', which means nothing"),
         ({"kind": "sql", "dsn": "x"}, "needs table, key, payload, failed_at, consumer (or consumer_name)"),

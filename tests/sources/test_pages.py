@@ -13,6 +13,7 @@ from dashboard.runs import states
 from dlq.models import DeadLetter
 from sources.models import SourceState
 from sources.sync import importing
+from sources.tokens.operations import create_token, revoke_token
 from tests.sources.foreign import Foreign
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +100,28 @@ def test_check_says_what_was_recognised_and_what_the_role_may_do(
     assert "orders" not in check("billing")
     with pytest.raises(CommandError, match="names no source nobody"):
         check("nobody")
+
+
+def test_a_source_that_also_has_tokens_is_refused_until_they_are_revoked(
+    foreign: Foreign, sync: Sync, viewer: Client, settings: Any
+) -> None:
+    """A letter has one owner."""
+    configured, settings.SOURCES = settings.SOURCES, {}
+    token, _ = create_token("orders", actor="alice")
+    settings.SOURCES = configured
+    sentence = "orders has a token to report its failures by itself, under the same name; revoke it"
+    out = StringIO()
+    with pytest.raises(CommandError, match="Nothing can be read from orders"):
+        call_command("sources", "check", stdout=out)
+    assert sentence in out.getvalue()
+    foreign.add()
+    sync()
+    assert sentence in read(viewer, "/sources/orders/")
+    assert not DeadLetter.objects.exists()
+    revoke_token(token, actor="alice", reason="it is read now")
+    assert sync().error == ""
+    assert DeadLetter.objects.count() == 1
+    assert "orders (eventsource-py)" in check()
 
 
 def test_check_says_in_one_sentence_what_is_wrong(

@@ -4,6 +4,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sources.base import SourceError
 from sources.inspection import as_dict
+from sources.owners import why_not_read
 from sources.queries import CAPABILITIES
 from sources.registry import list_sources
 
@@ -25,6 +26,8 @@ class Command(BaseCommand):
         wrong = []
         for name in options["names"] or sources:
             try:
+                if why := why_not_read(name):
+                    raise SourceError(why, permanent=True)
                 with sources[name].visit() as visit:
                     found = as_dict(visit.inspect())
             except SourceError as error:

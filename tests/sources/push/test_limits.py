@@ -110,7 +110,8 @@ def test_utf_8_may_be_said(push: Push, make_failure: Make) -> None:
         (b'[{"a": 1}, ]', "The body is not JSON"),
         (b'{"a": 1,}', "The body is not JSON"),
         (b"{}\n{}", "The body is not JSON: it goes on after its end"),
-        (b"[{}, " + b"[" * 100_000, "Item 1: It is nested too deeply"),
+        (b"[{}, " + b"[" * 100_000, "The body is not JSON: it is nested too deeply, and does not end"),
+        (b'{"payload": ' + b"[" * 100_000, "It is nested too deeply to be read."),
     ],
 )
 def test_a_body_that_is_no_json_is_refused_as_a_whole(push: Push, body: bytes, sentence: str) -> None:

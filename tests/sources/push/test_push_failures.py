@@ -110,6 +110,27 @@ def test_a_line_that_is_no_json_is_refused_by_its_number(push: Push, make_failur
     ]
 
 
+def test_one_that_is_nested_too_deeply_is_refused_by_itself(push: Push, make_failure: Make) -> None:
+    deep = b"[" * 100_000 + b"]" * 100_000
+    # What looks like its end and is none: brackets and escaped quotes in a text.
+    item = b'{"consumer": "a\\"]}[\\\\", "payload": ' + deep + b', "headers": {"x": "}"}}'
+    first, last = (json.dumps(make_failure(event_id=name)).encode() for name in ("e1", "e2"))
+    answer = push(b"[" + b", ".join([first, item, deep, last]) + b"]").json()
+    assert answer["recorded"] == 2
+    assert [one["index"] for one in answer["refused"]] == [1, 2]
+    assert {one["reason"] for one in answer["refused"]} == {"It is nested too deeply to be read."}
+    assert set(DeadLetter.objects.values_list("event_id", flat=True)) == {"e1", "e2"}
+
+
+@pytest.mark.parametrize("inside", [b'\\"', b"a", b'"', b"\\"])
+def test_one_that_is_too_deep_and_does_not_end_costs_no_more_than_its_length(
+    push: Push, inside: bytes
+) -> None:
+    """Were a text without end looked for again and again, this would take hours."""
+    body = b'[{"payload": ' + b"[" * 100_000 + b'"' + inside * (2_000_000 // len(inside))
+    assert push(body).status_code == 400
+
+
 def test_if_not_one_is_good_it_is_a_bad_request(push: Push) -> None:
     response = push({"consumer": "c"})
     assert response.status_code == 400

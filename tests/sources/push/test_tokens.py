@@ -75,7 +75,7 @@ class TestCreate:
             assert not Token.objects.exists()
 
     def test_a_source_that_is_read_cannot_be_pushed_to(self, admin: Client, settings: Any) -> None:
-        settings.SOURCES = {"orders": {"kind": "eventsource-py"}}
+        settings.SOURCES = {"orders": {"kind": "eventsource-py", "dsn": "postgresql://db/orders"}}
         assert "is read from its own tables" in make(admin)
         assert not Token.objects.exists()
 

@@ -1,0 +1,351 @@
+"""Rows that stand in their source's word for "try again" and that nobody tries: told, and released as confirmed."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.test import Client
+from django.utils import timezone
+
+from dashboard.memo import forget_all
+from dashboard.models import AuditEntry
+from dlq.models import DeadLetter, LetterRunItem
+from dlq.operations import start_replay
+from dlq.queries.replay import preview_replay
+from dlq.replay.options import ReplayOptions
+from dlq.selection import Selection, newest_id
+from sources import orphans
+from sources.models import ForeignRow, MovedRow, OwedRelease, SourceState
+from sources.operations import SourceRefused, release_rows
+from sources.orphans import find_orphans
+from sources.retrying import ask_to_retry
+from tests.dlq.replay.conftest import run_all
+from tests.sources.foreign import Foreign
+from tests.wait import until
+
+pytestmark = pytest.mark.django_db
+Sync = Callable[..., SourceState]
+CONFIRM, RELEASE = "/sources/orders/release/confirm/", "/sources/orders/release/"
+
+
+@pytest.fixture(params=["eventsource-py", "sql"])
+def foreign(request: pytest.FixtureRequest, make_foreign: Callable[..., Foreign]) -> Foreign:
+    return make_foreign(request.param)
+
+
+def strand(foreign: Foreign, sync: Sync, number: int = 1, minutes: float = 16) -> list[str]:
+    """So many rows that were seen in the word for so long."""
+    keys = foreign.add(number)
+    for key in keys:
+        foreign.set_status(key, foreign.words["retry"])
+    sync()
+    age(minutes, keys)
+    return keys
+
+
+def age(minutes: float, keys: list[str]) -> None:
+    long_ago = timezone.now() - timedelta(minutes=minutes)
+    assert ForeignRow.objects.filter(key__in=keys).update(retrying_since=long_ago) == len(keys)
+    forget_all()
+
+
+def count() -> int:
+    found = find_orphans("orders")
+    return found.count if found else 0
+
+
+def release(confirmed: int, at: datetime | None = None) -> None:
+    release_rows("orders", until=at or timezone.now(), confirmed=confirmed, actor="alice", reason="a crash")
+
+
+def replay() -> Any:
+    selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})
+    run = start_replay(
+        selection,
+        confirmed=preview_replay(selection).count,
+        options=ReplayOptions(canary=False, stop_after=None),
+        actor="alice",
+        request_key=uuid4(),
+    )
+    return run_all(run, rounds=2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_counts_from_when_the_word_was_first_seen_and_anew_after_every_move(
+    foreign: Foreign, sync: Sync
+) -> None:
+    moved, left, plain = foreign.add(3)
+    for key in (moved, left):
+        foreign.set_status(key, foreign.words["retry"])
+    sync()
+    # Also if the word was there at the first look: how long it had stood so nobody knows.
+    first = dict(ForeignRow.objects.values_list("key", "retrying_since"))
+    assert first[moved]
+    assert first[left]
+    assert first[plain] is None
+    age(16, [moved, left])
+    sync()
+    assert count() == 2
+    # Tried, failed, and asked for again between two looks.
+    foreign.fail_again(moved)
+    foreign.set_status(moved, foreign.words["retry"])
+    foreign.set_status(plain, foreign.words["retry"])
+    sync()
+    assert count() == 1
+    since = dict(ForeignRow.objects.values_list("key", "retrying_since"))
+    assert since[moved] > first[moved]
+    assert since[plain] > first[moved] > since[left]
+    foreign.set_status(left, foreign.words["resolved"])
+    foreign.delete(moved)
+    sync()
+    assert set(ForeignRow.objects.filter(key__in=[left, moved]).values_list("retrying_since")) == {(None,)}
+
+
+def test_the_time_is_a_setting_and_ends_with_the_last_look(
+    make_foreign: Callable[..., Foreign], sync: Sync
+) -> None:
+    strand(make_foreign(retry_minutes=30), sync, minutes=31)
+    assert count() == 1
+    ForeignRow.objects.update(retrying_since=timezone.now() - timedelta(minutes=29))
+    assert count() == 0
+    # Nobody has looked for an hour: it was seen so for a minute only.
+    ForeignRow.objects.update(retrying_since=timezone.now() - timedelta(minutes=61))
+    SourceState.objects.update(synced_at=timezone.now() - timedelta(minutes=60))
+    assert count() == 0
+
+
+def test_a_word_that_is_said_later_is_found_by_the_sweep(
+    make_foreign: Callable[..., Foreign], sync: Sync, settings: Any
+) -> None:
+    foreign = make_foreign("sql")
+    without = {name: value for name, value in settings.SOURCES["orders"].items() if name != "retry"}
+    with_retry = settings.SOURCES
+    settings.SOURCES = {"orders": without}
+    [key] = foreign.add()
+    foreign.set_status(key, "again")
+    sync()
+    assert ForeignRow.objects.get().retrying_since is None
+    assert find_orphans("orders") is None
+    settings.SOURCES = with_retry
+    sync()
+    assert ForeignRow.objects.get().retrying_since is not None
+    # Where it is the only word for open rows, it says nothing.
+    settings.SOURCES = {"orders": with_retry["orders"] | {"open": ["again"]}}
+    sync()
+    assert ForeignRow.objects.get().retrying_since is None
+
+
+def test_an_operator_releases_exactly_what_was_confirmed(
+    foreign: Foreign, sync: Sync, operator: Client
+) -> None:
+    keys = strand(foreign, sync, 3)
+    [fresh] = foreign.add()
+    foreign.set_status(fresh, foreign.words["retry"])
+    sync()
+    page = operator.get("/sources/orders/").content.decode()
+    word = foreign.words["retry"]
+    assert f"3 rows stand in {word} for over 15 min; nobody seems to try them." in page
+    assert "Nobody seems to try 3 rows of orders" in operator.get("/").content.decode()
+    confirm = operator.get(CONFIRM)
+    assert "Release 3 rows of orders?" in confirm.content.decode()
+    fields = {"count": "3", "until": timezone.now().isoformat(), "reason": "the worker crashed"}
+    answer = operator.post(RELEASE, fields, follow=True).content.decode()
+    assert "3 rows of orders will be released by the next look." in answer
+    assert "nobody seems to try" not in answer
+    assert OwedRelease.objects.count() == 3
+    sync()
+    assert {foreign.get_status(key)[0] for key in keys} == {foreign.words["open"]}
+    assert foreign.get_status(fresh)[0] == word
+    assert not OwedRelease.objects.exists()
+    assert not MovedRow.objects.exists()
+    assert set(ForeignRow.objects.exclude(key=fresh).values_list("status", "retrying_since")) == {
+        (foreign.words["open"], None)
+    }
+    assert DeadLetter.objects.filter(status="failed").count() == 4
+
+
+def test_it_rejects_get(foreign: Foreign, operator: Client) -> None:
+    assert operator.get(RELEASE).status_code == 405
+
+
+def test_a_viewer_may_not(foreign: Foreign, sync: Sync, viewer: Client) -> None:
+    strand(foreign, sync)
+    assert "Release…" not in viewer.get("/sources/orders/").content.decode()
+    assert viewer.get(CONFIRM).status_code == 403
+    assert viewer.post(RELEASE, {"count": "1"}).status_code == 403
+    assert not OwedRelease.objects.exists()
+
+
+def test_twice_is_once(foreign: Foreign, sync: Sync) -> None:
+    strand(foreign, sync)
+    at = timezone.now()
+    release(1, at)
+    with pytest.raises(SourceRefused, match="1 rows were confirmed, and 0 of them stand so now"):
+        release(1, at)
+    assert OwedRelease.objects.count() == 1
+
+
+def test_it_is_audited(foreign: Foreign, sync: Sync) -> None:
+    strand(foreign, sync)
+    release(1)
+    entry = AuditEntry.objects.get(action="source.release")
+    assert (entry.actor, entry.subject, entry.reason) == ("alice", "orders", "a crash")
+    assert entry.details == {"count": 1, "from": foreign.words["retry"], "to": foreign.words["open"]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "sentence"),
+    [
+        ({"reason": ""}, 400, "Say why"),
+        ({"count": "many"}, 400, "Enter a whole number"),
+        ({"until": "noon"}, 400, "Enter a valid date/time"),
+        ({"count": "2"}, 409, "2 rows were confirmed, and 1 of them stand so now; look again."),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_a_sentence(
+    make_foreign: Callable[..., Foreign],
+    sync: Sync,
+    operator: Client,
+    fields: dict[str, str],
+    status: int,
+    sentence: str,
+) -> None:
+    strand(make_foreign(), sync)
+    good = {"count": "1", "until": timezone.now().isoformat(), "reason": "a crash"}
+    answer = operator.post(RELEASE, good | fields)
+    assert answer.status_code == status
+    assert sentence in answer.content.decode()
+    assert not OwedRelease.objects.exists()
+
+
+def test_a_time_in_the_future_makes_no_orphan(foreign: Foreign, sync: Sync) -> None:
+    strand(foreign, sync, minutes=1)
+    with pytest.raises(SourceRefused):
+        release(1, timezone.now() + timedelta(hours=1))
+
+
+def test_a_row_that_moved_meanwhile_is_told_and_not_overwritten(foreign: Foreign, sync: Sync) -> None:
+    done, gone, tried = strand(foreign, sync, 3)
+    release(3)
+    foreign.set_status(done, foreign.words["resolved"])
+    foreign.delete(gone)
+    foreign.fail_again(tried)
+    sync()
+    assert foreign.get_status(done)[0] == foreign.words["resolved"]
+    moved = {row.key: (row.actor, row.wanted, row.found) for row in MovedRow.objects.all()}
+    wanted = foreign.words["open"]
+    # The third says what was wanted: it was tried, and failed again.
+    assert moved == {done: ("alice", wanted, foreign.words["resolved"]), gone: ("alice", wanted, "")}
+    assert DeadLetter.objects.get(source_key=tried).attempts == 4
+    assert DeadLetter.objects.get(source_key=done).status == "resolved"
+
+
+def test_a_release_that_was_written_and_not_recorded_is_taken_for_done(foreign: Foreign, sync: Sync) -> None:
+    """As after a death between the commit there and the commit here."""
+    [key] = strand(foreign, sync)
+    release(1)
+    foreign.set_status(key, foreign.words["open"])
+    sync()
+    sync()
+    assert not OwedRelease.objects.exists()
+    assert not MovedRow.objects.exists()
+    row = ForeignRow.objects.get()
+    assert (row.status, row.retrying_since) == (foreign.words["open"], None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_replay_of_ours_waits_for_is_no_orphan(foreign: Foreign, sync: Sync, settings: Any) -> None:
+    settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
+    [key] = foreign.add()
+    sync()
+    replay()
+    sync()
+    age(20, [key])
+    assert count() == 0
+    # Nobody confirmed it in its time.
+    LetterRunItem.objects.update(is_active=False, outcome="unconfirmed")
+    assert count() == 1
+
+
+def test_a_row_that_is_asked_for_after_it_was_released_is_left_to_who_asked(
+    foreign: Foreign, sync: Sync
+) -> None:
+    [key] = strand(foreign, sync)
+    release(1)
+    ask_to_retry("orders", DeadLetter.objects.get().pk)
+    sync()
+    assert foreign.get_status(key)[0] == foreign.words["retry"]
+    assert [row.found for row in MovedRow.objects.all()] == [foreign.words["retry"]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_asks_for_a_row_that_is_being_released_waits(foreign: Foreign, sync: Sync) -> None:
+    [key] = strand(foreign, sync)
+    release(1)
+    letter_id = DeadLetter.objects.get().pk
+
+    def in_thread(work: Callable[[], Any]) -> Thread:
+        thread = Thread(target=lambda: (work(), connection.close()))
+        thread.start()
+        return thread
+
+    # The owner has its hand on the row, so that the look waits there, with the row locked here.
+    with foreign.connection.transaction():
+        foreign.execute(f"SELECT FROM {foreign.table} WHERE {foreign.key} = %(key)s FOR UPDATE", key=key)
+        looks = in_thread(sync)
+        until(is_locked)
+        asks = in_thread(lambda: ask_to_retry("orders", letter_id))
+        until(lambda: count_waiting() == 1)
+    looks.join()
+    asks.join()
+    assert foreign.get_status(key)[0] == foreign.words["retry"]
+    sync()
+    assert (ForeignRow.objects.get().status, MovedRow.objects.count()) == (foreign.words["retry"], 0)
+
+
+def is_locked() -> bool:
+    try:
+        with transaction.atomic():
+            ForeignRow.objects.select_for_update(nowait=True).get()
+    except OperationalError:
+        return True
+    return False
+
+
+def count_waiting() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_a_source_that_takes_no_writes_releases_nothing(
+    foreign: Foreign, sync: Sync, operator: Client
+) -> None:
+    strand(foreign, sync)
+    state = SourceState.objects.get()
+    state.inspection["why_not"]["writes_status"] = "The role may not."
+    state.save()
+    forget_all()
+    assert "Release…" not in operator.get("/sources/orders/").content.decode()
+    with pytest.raises(SourceRefused, match="The role may not"):
+        release(1)
+
+
+def test_of_many_the_longest_waiting_are_released_first(
+    make_foreign: Callable[..., Foreign], sync: Sync, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(orphans, "MOST", 2)
+    keys = strand(make_foreign(), sync, 3)
+    ForeignRow.objects.filter(key=keys[1]).update(retrying_since=timezone.now() - timedelta(hours=2))
+    found = find_orphans("orders")
+    assert found is not None
+    assert (found.count, found.rows[0].key, found.label) == (2, keys[1], "over 2 rows")
+    release(2)
+    sync()
+    assert count() == 1
