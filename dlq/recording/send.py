@@ -3,22 +3,25 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from psycopg import Cursor
 
 
 def send(statement: str, rows: list[dict[str, Any]]) -> None:
     """Execute a statement on rows, which it gets as one JSON document."""
     if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, [write(rows)])
+        execute(statement, rows)
 
 
 def fetch(statement: str, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """The same for a statement that answers."""
-    if not rows:
-        return []
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [write(rows)])
-        return list(cursor.fetchall())
+    return execute(statement, rows).fetchall() if rows else []
+
+
+def execute(statement: str, rows: list[dict[str, Any]]) -> "Cursor[tuple[Any, ...]]":
+    """The document goes beside the statement: Django would write it inside, as a literal of a megabyte."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return Cursor(connection.connection).execute(statement, [write(rows)])
 
 
 def write(rows: list[dict[str, Any]]) -> str:
