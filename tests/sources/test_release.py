@@ -1,10 +1,9 @@
-"""Rows that stand in their source's word for "try again" and that nobody tries: told, and released as confirmed."""
+"""Rows that nobody tries are released as confirmed, and those that somebody does are left to them."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Thread
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import OperationalError, connection, transaction
@@ -13,130 +12,23 @@ from django.utils import timezone
 
 from dashboard.memo import forget_all
 from dashboard.models import AuditEntry
-from dlq.models import DeadLetter, LetterRunItem
-from dlq.operations import start_replay
-from dlq.queries.replay import preview_replay
-from dlq.replay.options import ReplayOptions
-from dlq.selection import Selection, newest_id
+from dlq.models import DeadLetter
 from sources import orphans
 from sources.models import ForeignRow, MovedRow, OwedRelease, SourceState
-from sources.operations import SourceRefused, release_rows
+from sources.operations import SourceRefused
 from sources.orphans import find_orphans
 from sources.retrying import ask_to_retry
-from tests.dlq.replay.conftest import run_all
 from tests.sources.foreign import Foreign
+from tests.sources.stranded import Sync, count, release, strand
 from tests.wait import until
 
 pytestmark = pytest.mark.django_db
-Sync = Callable[..., SourceState]
 CONFIRM, RELEASE = "/sources/orders/release/confirm/", "/sources/orders/release/"
 
 
 @pytest.fixture(params=["eventsource-py", "sql"])
 def foreign(request: pytest.FixtureRequest, make_foreign: Callable[..., Foreign]) -> Foreign:
     return make_foreign(request.param)
-
-
-def strand(foreign: Foreign, sync: Sync, number: int = 1, minutes: float = 16) -> list[str]:
-    """So many rows that were seen in the word for so long."""
-    keys = foreign.add(number)
-    for key in keys:
-        foreign.set_status(key, foreign.words["retry"])
-    sync()
-    age(minutes, keys)
-    return keys
-
-
-def age(minutes: float, keys: list[str]) -> None:
-    long_ago = timezone.now() - timedelta(minutes=minutes)
-    assert ForeignRow.objects.filter(key__in=keys).update(retrying_since=long_ago) == len(keys)
-    forget_all()
-
-
-def count() -> int:
-    found = find_orphans("orders")
-    return found.count if found else 0
-
-
-def release(confirmed: int, at: datetime | None = None) -> None:
-    release_rows("orders", until=at or timezone.now(), confirmed=confirmed, actor="alice", reason="a crash")
-
-
-def replay() -> Any:
-    selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})
-    run = start_replay(
-        selection,
-        confirmed=preview_replay(selection).count,
-        options=ReplayOptions(canary=False, stop_after=None),
-        actor="alice",
-        request_key=uuid4(),
-    )
-    return run_all(run, rounds=2)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_row_counts_from_when_the_word_was_first_seen_and_anew_after_every_move(
-    foreign: Foreign, sync: Sync
-) -> None:
-    moved, left, plain = foreign.add(3)
-    for key in (moved, left):
-        foreign.set_status(key, foreign.words["retry"])
-    sync()
-    # Also if the word was there at the first look: how long it had stood so nobody knows.
-    first = dict(ForeignRow.objects.values_list("key", "retrying_since"))
-    assert first[moved]
-    assert first[left]
-    assert first[plain] is None
-    age(16, [moved, left])
-    sync()
-    assert count() == 2
-    # Tried, failed, and asked for again between two looks.
-    foreign.fail_again(moved)
-    foreign.set_status(moved, foreign.words["retry"])
-    foreign.set_status(plain, foreign.words["retry"])
-    sync()
-    assert count() == 1
-    since = dict(ForeignRow.objects.values_list("key", "retrying_since"))
-    assert since[moved] > first[moved]
-    assert since[plain] > first[moved] > since[left]
-    foreign.set_status(left, foreign.words["resolved"])
-    foreign.delete(moved)
-    sync()
-    assert set(ForeignRow.objects.filter(key__in=[left, moved]).values_list("retrying_since")) == {(None,)}
-
-
-def test_the_time_is_a_setting_and_ends_with_the_last_look(
-    make_foreign: Callable[..., Foreign], sync: Sync
-) -> None:
-    strand(make_foreign(retry_minutes=30), sync, minutes=31)
-    assert count() == 1
-    ForeignRow.objects.update(retrying_since=timezone.now() - timedelta(minutes=29))
-    assert count() == 0
-    # Nobody has looked for an hour: it was seen so for a minute only.
-    ForeignRow.objects.update(retrying_since=timezone.now() - timedelta(minutes=61))
-    SourceState.objects.update(synced_at=timezone.now() - timedelta(minutes=60))
-    assert count() == 0
-
-
-def test_a_word_that_is_said_later_is_found_by_the_sweep(
-    make_foreign: Callable[..., Foreign], sync: Sync, settings: Any
-) -> None:
-    foreign = make_foreign("sql")
-    without = {name: value for name, value in settings.SOURCES["orders"].items() if name != "retry"}
-    with_retry = settings.SOURCES
-    settings.SOURCES = {"orders": without}
-    [key] = foreign.add()
-    foreign.set_status(key, "again")
-    sync()
-    assert ForeignRow.objects.get().retrying_since is None
-    assert find_orphans("orders") is None
-    settings.SOURCES = with_retry
-    sync()
-    assert ForeignRow.objects.get().retrying_since is not None
-    # Where it is the only word for open rows, it says nothing.
-    settings.SOURCES = {"orders": with_retry["orders"] | {"open": ["again"]}}
-    sync()
-    assert ForeignRow.objects.get().retrying_since is None
 
 
 def test_an_operator_releases_exactly_what_was_confirmed(
@@ -222,12 +114,6 @@ def test_what_does_not_fit_is_refused_with_a_sentence(
     assert not OwedRelease.objects.exists()
 
 
-def test_a_time_in_the_future_makes_no_orphan(foreign: Foreign, sync: Sync) -> None:
-    strand(foreign, sync, minutes=1)
-    with pytest.raises(SourceRefused):
-        release(1, timezone.now() + timedelta(hours=1))
-
-
 def test_a_row_that_moved_meanwhile_is_told_and_not_overwritten(foreign: Foreign, sync: Sync) -> None:
     done, gone, tried = strand(foreign, sync, 3)
     release(3)
@@ -255,20 +141,6 @@ def test_a_release_that_was_written_and_not_recorded_is_taken_for_done(foreign: 
     assert not MovedRow.objects.exists()
     row = ForeignRow.objects.get()
     assert (row.status, row.retrying_since) == (foreign.words["open"], None)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_a_replay_of_ours_waits_for_is_no_orphan(foreign: Foreign, sync: Sync, settings: Any) -> None:
-    settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
-    [key] = foreign.add()
-    sync()
-    replay()
-    sync()
-    age(20, [key])
-    assert count() == 0
-    # Nobody confirmed it in its time.
-    LetterRunItem.objects.update(is_active=False, outcome="unconfirmed")
-    assert count() == 1
 
 
 def test_a_row_that_is_asked_for_after_it_was_released_is_left_to_who_asked(
