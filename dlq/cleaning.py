@@ -17,8 +17,8 @@ MOST_JSON_BYTES = 256 * 1024
 MOST_DEPTH = 100
 # Postgres counts a number's digits; a short text can name one with a billion of them.
 HUGE_NUMBER = re.compile(r"\d[eE][+-]?\d{4}|\d{1000}")
-# A number that a float cannot hold: too many digits, or too far from one. It begins with its first digit, which is found
-# faster than what stands before it.
+# A number that a float cannot hold: too many digits, or too far from one. The pattern begins with a digit, as those are
+# found faster than what may stand before them.
 ROUNDED = re.compile(r"\d(?<![^\s:,\[-]\d)(?:(?=\d*[.eE])[\d.eE+-]{16}|[\d.]*[eE][+-]?\d{3})")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 NO_WORD = re.compile(r"[\W_]+")
