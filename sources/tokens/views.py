@@ -4,7 +4,6 @@ from django.contrib import messages
 from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
@@ -78,7 +77,6 @@ def render_tokens(
         "form": form,
         "made": made,
         "secret": secret,
-        "address": request.build_absolute_uri(reverse("push:failures")),
     }
     return render_page(request, "sources/tokens.html", context, title="Tokens", status=status)
 
