@@ -16,8 +16,7 @@ from dashboard.templatetags.console import duration
 from projections import operations, queries
 from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
-from projections.views.confirm import Confirmation, ask, get_request_key
-from projections.views.verbs import get_reason
+from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
 
 
 @require_safe

@@ -16,9 +16,9 @@ from dashboard.pages import HtmxHttpRequest, render_page
 from projections import operations, queries
 from projections.models import Projection
 from projections.store import find_position, get_tail
-from projections.views.confirm import Confirmation, ask
+from projections.views.confirm import Confirmation, ask, get_reason
 from projections.views.rebuilds import start
-from projections.views.verbs import get_reason, read_position
+from projections.views.verbs import read_position
 
 
 @require_safe

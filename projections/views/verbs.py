@@ -15,9 +15,7 @@ from projections import operations
 from projections.models import Projection, Skip
 from projections.operations import ProjectionStateError
 from projections.store.read import find_event
-from projections.views.confirm import Confirmation, ask
-
-LONGEST_REASON = 500
+from projections.views.confirm import Confirmation, ask, get_reason
 
 
 @require_safe
@@ -162,10 +160,6 @@ def change(
     else:
         messages.success(request, f"{row}: {done}")
     return redirect("projections:projection", projection_id=row.pk)
-
-
-def get_reason(request: HttpRequest) -> str:
-    return request.POST.get("reason", "").strip()[:LONGEST_REASON]
 
 
 def read_position(params: QueryDict) -> int:
