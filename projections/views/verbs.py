@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.pages import HtmxHttpRequest
+from dashboard.pages import HtmxHttpRequest, saying_refusal
 from projections import operations
 from projections.models import Projection, Skip
 from projections.operations import ProjectionStateError
@@ -153,11 +153,8 @@ def change(
 ) -> HttpResponse:
     """Do it and go back to the projection; if its state does not allow it, say so there."""
     row = get_object_or_404(Projection, pk=projection_id)
-    try:
+    with saying_refusal(request, ProjectionStateError):
         operation(row)
-    except ProjectionStateError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, f"{row}: {done}")
     return redirect("projections:projection", projection_id=row.pk)
 
