@@ -11,7 +11,7 @@ from breakers.operations import BreakerError
 from breakers.rows import Row
 from breakers.tables import TransitionTable
 from dashboard.access import needs
-from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from dashboard.paging import live_url
 
 STATES = ("", "open", "closed")
@@ -70,7 +70,7 @@ def trip(request: HtmxHttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render_trip(request, row, form, status=400)
     reason = form.cleaned_data["reason"]
-    try:
+    with saying_refusal(request, BreakerError):
         is_done = operations.trip_breaker(
             row.breaker.name, actor=request.user, reason=reason, hold_for=form.hold_for()
         )
@@ -78,8 +78,6 @@ def trip(request: HtmxHttpRequest) -> HttpResponse:
             messages.success(request, f"{row.breaker.name} is held open. Calls to it are refused.")
         else:
             messages.warning(request, AWAY)
-    except BreakerError as error:
-        messages.error(request, str(error))
     return redirect(row.url)
 
 
@@ -97,7 +95,7 @@ def reset(request: HtmxHttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render_reset(request, row, form, status=400)
     reason = form.cleaned_data["reason"]
-    try:
+    with saying_refusal(request, BreakerError):
         is_done = True
         if row.is_ours:
             is_done = operations.reset_breaker(row.breaker.name, actor=request.user, reason=reason)
@@ -107,8 +105,6 @@ def reset(request: HtmxHttpRequest) -> HttpResponse:
             messages.success(request, f"{row.breaker.name} is closed. Calls to it go through.")
         else:
             messages.warning(request, AWAY)
-    except BreakerError as error:
-        messages.error(request, str(error))
     return redirect(row.url)
 
 

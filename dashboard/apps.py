@@ -7,8 +7,9 @@ class DashboardConfig(AppConfig):
     name = "dashboard"
 
     def ready(self) -> None:
-        from dashboard import attention, celery, checks
+        from dashboard import attention, celery, checks, overview_panels
         from dashboard.access import roles
+        from dashboard.overview.begin import is_untouched
         from dashboard.runs.queries import find_troubled_runs
         from dashboard.workers.queries import find_missing
 
@@ -17,5 +18,8 @@ class DashboardConfig(AppConfig):
         checks.register_checks()
         attention.register(find_missing, rank=0)
         attention.register(find_troubled_runs, rank=4)
+        overview_panels.register(
+            "begin", title="Begin here", template="overview/_begin.html", find=is_untouched
+        )
         autodiscover_modules("actions", "runs")
         post_migrate.connect(roles.sync_roles, sender=self)

@@ -1,7 +1,10 @@
 """How a view answers: its template in the shell, or to htmx the template alone with what the shell shows live."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -26,3 +29,12 @@ def render_page(
     response = render(request, "part.html" if wants_part else "page.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+@contextmanager
+def saying_refusal(request: HttpRequest, refusal: type[Exception]) -> Iterator[None]:
+    """What an operation refuses is said on the page that comes next."""
+    try:
+        yield
+    except refusal as error:
+        messages.error(request, str(error))

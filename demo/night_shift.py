@@ -37,6 +37,9 @@ LEDGER_WAITS = timedelta(hours=1)
 RELEASE_WAITS = timedelta(hours=3)
 LETTERS_WAIT = timedelta(hours=3)
 PAUSE_LASTS = timedelta(hours=3)
+# What it does is on record for ever, failures too: so it goes in rounds, and a round leaves a few entries, whatever it
+# settles.
+ROUND_EVERY = timedelta(minutes=10)
 MOST_LETTERS = 150
 
 
@@ -46,9 +49,13 @@ class NightShift:
     def __init__(self, began_at: datetime, *, speed: int) -> None:
         self.began_at = began_at
         self.speed = speed
+        self.next_round_at = began_at
 
     def look_around(self, now: datetime) -> None:
-        """Deal with what has waited too long; what somebody else is busy with is left to them."""
+        """If a round is due, deal with what has waited too long; what somebody else is busy with is left to them."""
+        if now < self.next_round_at:
+            return
+        self.next_round_at = now + ROUND_EVERY / self.speed
         for deal in self.list_chores():
             try:
                 deal(now)

@@ -3,7 +3,7 @@
 from demo.models import Account, Delivery, Notification, OrderSummary, Verdict
 from dlq.models import DeadLetter
 from dlq.retention import purge_letters
-from projections.pruning import prune_events
+from projections.pruning import forget_skips, prune_events
 from projections.store import get_head, get_tail
 
 KEEP_EVENTS = 20_000
@@ -25,6 +25,7 @@ def prune() -> None:
         if letter.closed_at:
             purge_letters(letter.closed_at)
     if prune_events(KEEP_EVENTS):
+        forget_skips()
         tail = get_tail()
         for model in READ_MODELS:
             model.objects.filter(position__lte=tail).delete()

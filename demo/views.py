@@ -4,7 +4,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from demo import operations, queries
 from demo.operations import ShopError
 from demo.stories import PLOTS
@@ -19,24 +19,20 @@ def show_shop(request: HtmxHttpRequest) -> HttpResponse:
 @require_POST
 @needs("shop.deploy")
 def deploy_fix(request: HttpRequest) -> HttpResponse:
-    try:
+    with saying_refusal(request, ShopError):
         shop = operations.deploy_fix(actor=request.user)
         messages.success(
             request, f"{shop.version} is deployed. What failed in the version before can be replayed."
         )
-    except ShopError as error:
-        messages.error(request, str(error))
     return redirect("demo:shop")
 
 
 @require_POST
 @needs("shop.deploy")
 def ship_bug(request: HttpRequest) -> HttpResponse:
-    try:
+    with saying_refusal(request, ShopError):
         shop = operations.ship_bug(actor=request.user)
         messages.success(request, f"{shop.version} is deployed. Orders in its new currency will fail.")
-    except ShopError as error:
-        messages.error(request, str(error))
     return redirect("demo:shop")
 
 

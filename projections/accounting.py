@@ -31,11 +31,12 @@ CLOSED = ("resolved", "discarded")
 
 # The checkpoint, what is covered by spans, and the ranges that are not; all of one moment.
 SUM_SPANS = """
-SELECT p.position, p.accounting_from, coalesce(s.ignored, 0), coalesce(s.closed, 0), s.number, gaps.ranges
+SELECT p.position, p.accounting_from, coalesce(s.ignored, 0), coalesce(s.closed, 0), coalesce(s.skipped, 0), s.number,
+       gaps.ranges
 FROM projections_projection p
 CROSS JOIN LATERAL (
-    SELECT sum(ignored_count) AS ignored, sum(closed_count) AS closed, count(*) AS number,
-           range_agg(int8range(first, last, '[]')) AS covered
+    SELECT sum(ignored_count) AS ignored, sum(closed_count) AS closed, sum(skipped_count) AS skipped,
+           count(*) AS number, range_agg(int8range(first, last, '[]')) AS covered
     FROM projections_span WHERE projection_id = p.id
 ) AS s
 CROSS JOIN LATERAL (
@@ -68,15 +69,17 @@ WHERE coalesce(before.last, 0) < n
 # Neighbours become one span; the caller holds the consumer's lock.
 JOIN_SPANS = """
 WITH gone AS (
-    DELETE FROM projections_span WHERE projection_id = %(id)s RETURNING first, last, ignored_count, closed_count
+    DELETE FROM projections_span WHERE projection_id = %(id)s
+    RETURNING first, last, ignored_count, closed_count, skipped_count
 ), marked AS (
     SELECT *, first > 1 + max(last) OVER (ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_new
     FROM gone
 ), numbered AS (
     SELECT *, count(*) FILTER (WHERE is_new) OVER (ORDER BY first) AS island FROM marked
 )
-INSERT INTO projections_span (projection_id, first, last, ignored_count, closed_count)
-SELECT %(id)s, min(first), max(last), sum(ignored_count), sum(closed_count) FROM numbered GROUP BY island
+INSERT INTO projections_span (projection_id, first, last, ignored_count, closed_count, skipped_count)
+SELECT %(id)s, min(first), max(last), sum(ignored_count), sum(closed_count), sum(skipped_count)
+FROM numbered GROUP BY island
 """
 
 
@@ -143,13 +146,13 @@ def take(row: Projection) -> tuple[Account, list[int], int]:
     """The account, the positions whose letters are closed and may be forgotten some day, and the number of spans."""
     with connection.cursor() as cursor:
         cursor.execute(SUM_SPANS, [row.pk])
-        position, start, ignored, closed_count, span_count, ranges = cursor.fetchone()
+        position, start, ignored, closed_count, skipped_count, span_count, ranges = cursor.fetchone()
     ranges = ranges or []
     total = position - start
     hole_count = sum(last - first + 1 for first, last in ranges)
-    done = total - hole_count - closed_count
+    done = total - hole_count - closed_count - skipped_count
     account = Account(position, start, total, int(done - ignored), int(ignored))
-    account.dead_lettered = int(closed_count)
+    account.dead_lettered, account.skipped = int(closed_count), int(skipped_count)
     account.checked_at = timezone.now().isoformat()
     closed: list[int] = []
     for holes in list_holes(row, ranges):

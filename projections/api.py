@@ -15,7 +15,7 @@ from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
 from projections.replaying import LATER_EVENTS, Standing, find_standing, lock_standings, read_at
 from projections.runtime.errors import is_outage
-from projections.runtime.handle import pipelining
+from projections.runtime.handle import pipelining, try_once
 from projections.runtime.letters import describe_event
 from projections.runtime.lock import lock_consumer
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
@@ -73,4 +73,5 @@ __all__ = [
     "read_at",
     "read_stream",
     "register",
+    "try_once",
 ]

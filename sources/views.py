@@ -6,7 +6,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from sources import queries
 from sources.forms import ReleaseForm
 from sources.inspection import why_not
@@ -46,11 +46,9 @@ def show_source(request: HtmxHttpRequest, name: str) -> HttpResponse:
 @needs("source.import")
 def start_import(request: HtmxHttpRequest, name: str) -> HttpResponse:
     queries.get_row(name)
-    try:
+    with saying_refusal(request, SourceRefused):
         import_again(name, actor=request.user)
         messages.success(request, f"What is missing of {name} is imported by the next look.")
-    except SourceRefused as error:
-        messages.error(request, str(error))
     return redirect("sources:source", name=name)
 
 

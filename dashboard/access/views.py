@@ -19,7 +19,7 @@ from dashboard.actions import ROLES
 from dashboard.addresses import client_address, is_loopback
 from dashboard.login_links import find_link, redeem_link
 from dashboard.models import AuditEntry
-from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 
 
 @sensitive_post_parameters("password")
@@ -82,11 +82,9 @@ def assign_role(request: HttpRequest, user_id: int) -> HttpResponse:
     role = request.POST.get("role", "")
     if role not in ROLES:
         raise BadRequest(f"role is {role!r}; it can be {', '.join(ROLES)}.")
-    try:
+    with saying_refusal(request, AccessError):
         operations.assign_role(user, role, actor=request.user)
         messages.success(request, f"{user.username} is now {role}.")
-    except AccessError as error:
-        messages.error(request, str(error))
     return redirect("users")
 
 
@@ -94,11 +92,9 @@ def assign_role(request: HttpRequest, user_id: int) -> HttpResponse:
 @needs("user.disable")
 def disable(request: HttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id)
-    try:
+    with saying_refusal(request, AccessError):
         operations.disable_user(user, actor=request.user)
         messages.success(request, f"{user.username} may no longer sign in, and is signed out.")
-    except AccessError as error:
-        messages.error(request, str(error))
     return redirect("users")
 
 

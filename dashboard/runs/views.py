@@ -1,6 +1,5 @@
 from collections.abc import Callable
 
-from django.contrib import messages
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect
@@ -8,7 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
 from dashboard.models import Run
-from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from dashboard.paging import get_page, live_url
 from dashboard.runs import operations, queries
 from dashboard.runs.kinds import find_panel
@@ -80,8 +79,6 @@ def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 def change(request: HttpRequest, run_id: int, operation: Callable[[Run], None]) -> HttpResponseRedirect:
     """Do it and go back to the run; if its state does not allow it, say so there."""
     run = get_object_or_404(Run, pk=run_id)
-    try:
+    with saying_refusal(request, RunStateError):
         operation(run)
-    except RunStateError as error:
-        messages.error(request, str(error))
     return redirect("runs:run", run_id=run.pk)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from dashboard.runs.lanes import Hold, LaneLostError
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import Results
-from dlq.replay.playing import ASK_AGAIN, find_events, play_carefully, play_hopefully
+from dlq.replay.playing import ASK_AGAIN, Pair, find_events, play_carefully, play_hopefully
 from dlq.replay.queue import join_followers
 from dlq.replay.rows import Ahead, lock_rows
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
@@ -44,70 +44,68 @@ class WorkerDied(Exception):
     category = "poison"
 
 
-class Undo(Exception):
-    """Rolls back what a dry run did."""
+class LetterSlice:
+    """The letters that are tried together; of a reprocessing it is events (see reprocess/play.py)."""
 
+    def __init__(self, hold: Hold, projector: Projector, trial: Trial, options: ReplayOptions) -> None:
+        self.hold = hold
+        self.projector = projector
+        self.trial = trial
+        self.options = options
 
-def play(hold: Hold, projector: Projector, trial: Trial, options: ReplayOptions) -> Results:
-    """One slice; what it did is committed, or in a dry run only counted."""
-    if projector.effects == Effects.DATABASE and not trial.is_watched:
-        try:
-            return attempt(hold, projector, trial, options, is_careful=False)
-        except LaneLostError:
-            raise
-        except (Exception, HandlerTimeoutError) as error:
-            if is_outage(error):
+    def play(self) -> Results:
+        """What it did is committed, or in a dry run only counted."""
+        if self.projector.effects == Effects.DATABASE and not self.trial.is_watched:
+            try:
+                return self.attempt(is_careful=False)
+            except LaneLostError:
                 raise
-    return attempt(hold, projector, trial, options, is_careful=True)
+            except (Exception, HandlerTimeoutError) as error:
+                if is_outage(error):
+                    raise
+        return self.attempt(is_careful=True)
 
-
-def attempt(
-    hold: Hold, projector: Projector, trial: Trial, options: ReplayOptions, *, is_careful: bool
-) -> Results:
-    results = Results()
-    with hold.recording() as lane:
-        clear(lane)
-        try:
+    def attempt(self, *, is_careful: bool) -> Results:
+        with self.hold.recording() as lane:
+            clear(lane)
             with transaction.atomic():
-                play_in_transaction(hold, projector, trial, options, results, is_careful=is_careful)
-                results.save_letters(hold.run)
-                if options.dry_run:
-                    raise Undo
-        except Undo:
-            # A group that was only made for the trial is gone with it.
-            results.endings = [replace(ending, group_id=None) for ending in results.endings]
-        results.end_items(lane)
-        if not options.dry_run:
-            lane.total += join_followers(hold.run, lane.number, results.succeeded)
-    return results
+                results = self.play_under_locks(is_careful=is_careful)
+                results.save_letters(self.hold.run)
+                if self.options.dry_run:
+                    transaction.set_rollback(True)
+                    # A group that was only made for the trial is gone with it.
+                    results.endings = [replace(ending, group_id=None) for ending in results.endings]
+            results.end_items(lane)
+            if not self.options.dry_run:
+                lane.total += self.join_followers(lane.number, results)
+        return results
 
+    def play_under_locks(self, *, is_careful: bool) -> Results:
+        take_locks(self.projector, self.options.buckets(self.hold.number))
+        standing = find_standing(self.projector.name)
+        if standing is None or standing.is_rebuilding:
+            return Results(wait_until=timezone.now() + ASK_AGAIN)
+        results, pairs, ahead = self.find_playable(standing.position)
+        is_watched = self.trial.is_watched
+        with Alarm(self.projector.attempt_seconds) as alarm, Watch() if is_watched else NoWatch() as watch:
+            if self.trial.is_deadly:
+                for row, event in pairs:
+                    died = WorkerDied(f"The worker died {MOST_DEATHS} times while it handled this event.")
+                    results.fail(row, died, payload=event.data, duration_ms=0, run=self.hold.run)
+            elif is_careful:
+                play_carefully(self.hold.run, self.projector, pairs, ahead, results, alarm, watch)
+            else:
+                play_hopefully(self.projector, pairs, ahead, results, alarm)
+        return results
 
-def play_in_transaction(
-    hold: Hold,
-    projector: Projector,
-    trial: Trial,
-    options: ReplayOptions,
-    results: Results,
-    *,
-    is_careful: bool,
-) -> None:
-    take_locks(projector, options.buckets(hold.number))
-    standing = find_standing(projector.name)
-    if standing is None or standing.is_rebuilding:
-        results.wait_until = timezone.now() + ASK_AGAIN
-        return
-    rows = lock_rows(trial.item_ids)
-    ahead = Ahead(rows)
-    pairs = find_events(rows, projector, standing.position, ahead, results)
-    with Alarm(projector.attempt_seconds) as alarm, Watch() if trial.is_watched else NoWatch() as watch:
-        if trial.is_deadly:
-            for row, event in pairs:
-                died = WorkerDied(f"The worker died {MOST_DEATHS} times while it handled this event.")
-                results.fail(row, died, payload=event.data, duration_ms=0, run=hold.run)
-        elif is_careful:
-            play_carefully(hold.run, projector, pairs, ahead, results, alarm, watch)
-        else:
-            play_hopefully(projector, pairs, ahead, results, alarm)
+    def find_playable(self, checkpoint: int) -> tuple[Results, list[Pair], Ahead]:
+        """What may be tried, in order; of the others the results say why not."""
+        rows = lock_rows(self.trial.item_ids)
+        results, ahead = Results(), Ahead(rows)
+        return results, find_events(rows, self.projector, checkpoint, ahead, results), ahead
+
+    def join_followers(self, lane: int, results: Results) -> int:
+        return join_followers(self.hold.run, lane, results.succeeded)
 
 
 def take_locks(projector: Projector, buckets: list[int]) -> None:

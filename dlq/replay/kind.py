@@ -10,7 +10,8 @@ from dashboard.models import Run
 from dashboard.runs.kinds import MORE, Outcome, Step
 from dashboard.runs.lanes import Hold, LaneLostError
 from dlq.models import ReplaySwitch
-from dlq.replay import confirming, handler, ladder, outside, pace, queue, trial
+from dlq.replay import confirming, ladder, outside, pace, queue, trial
+from dlq.replay.handler import LetterSlice
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import OUTCOMES, Results
 from dlq.replay.trial import Trial
@@ -83,7 +84,7 @@ class Replay:
     def play(self, hold: Hold, found: Trial, options: ReplayOptions) -> Results:
         target = find_target(found.source, found.consumer)
         if isinstance(target, HandlerTarget):
-            return handler.play(hold, target.projector, found, options)
+            return LetterSlice(hold, target.projector, found, options).play()
         if target:
             return outside.play(hold, target, found)
         raise TargetGoneError(f"{found.consumer} of {found.source} has no target any more.")

@@ -3,7 +3,6 @@
 import time
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.utils import timezone
 
 from breakers.api import BreakerOpen
@@ -13,15 +12,7 @@ from dlq.overrides import find_overrides
 from dlq.replay.outcomes import Results
 from dlq.replay.rows import Ahead, Row
 from dlq.replay.watch import NoWatch, Watch
-from projections.api import (
-    Alarm,
-    HandlerTimeoutError,
-    Projector,
-    StoredEvent,
-    is_outage,
-    pipelining,
-    read_at,
-)
+from projections.api import Alarm, Projector, StoredEvent, pipelining, read_at, try_once
 
 # A breaker that somebody holds open with no end is asked again after this long; so is a rebuild whether it is over.
 ASK_AGAIN = timedelta(seconds=30)
@@ -105,21 +96,6 @@ def hold_back(row: Row, ahead: Ahead, results: Results) -> bool:
     if earlier:
         results.hold_behind(row, earlier)
     return bool(earlier)
-
-
-def try_once(projector: Projector, event: StoredEvent, alarm: Alarm) -> BaseException | None:
-    """Handle one event in a savepoint; returns the error that undid it, None if nothing did."""
-    try:
-        with transaction.atomic():
-            alarm.restart()
-            projector.handle(event)
-            alarm.pause()
-    except (Exception, HandlerTimeoutError) as error:
-        alarm.pause()
-        if is_outage(error):
-            raise
-        return error
-    return None
 
 
 def until_breaker(error: BreakerOpen) -> datetime:

@@ -99,12 +99,14 @@ class Next(NamedTuple):
         return self.source, self.consumer, self.deaths
 
 
-def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> int:
+def freeze(
+    run: Run, judged: str, values: list[Any], options: ReplayOptions, *, statement: str = FREEZE
+) -> int:
     """Add the letters of a plan to the run (see queries/plan.py); returns how many, as some may be in another."""
     ladder = [options.canary, *ladder_sizes(), REST]
     lanes = [run.pk, BUCKETS, options.lanes, options.dry_run]
     with connection.cursor() as cursor:
-        cursor.execute(FREEZE.replace("{judged}", judged), [*values, *ladder, *lanes])
+        cursor.execute(statement.replace("{judged}", judged), [*values, *ladder, *lanes])
         frozen = int(cursor.rowcount)
         cursor.execute(SET_TOTALS, [run.pk])
         if frozen > ANALYZE_ABOVE:

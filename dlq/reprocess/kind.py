@@ -8,7 +8,8 @@ from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import HELD, NEW, SAME, SKIPPED, SUCCEEDED, Results
 from dlq.replay.queue import Next
 from dlq.replay.trial import Trial
-from dlq.reprocess import play, queue
+from dlq.reprocess import queue
+from dlq.reprocess.play import EventSlice
 from dlq.targets.handler import HandlerTarget, find_handler
 from projections.api import NATIVE
 
@@ -25,7 +26,7 @@ class Reprocess(Replay):
         return get_handler(consumer).batch_size
 
     def play(self, hold: Hold, found: Trial, options: ReplayOptions) -> Results:
-        return play.play(hold, get_handler(found.consumer).projector, found, options)
+        return EventSlice(hold, get_handler(found.consumer).projector, found, options).play()
 
 
 def get_handler(consumer: str) -> HandlerTarget:

@@ -6,33 +6,15 @@ If the worker dies before the commit, nothing of the slice happened; handlers wi
 slice, so at most that one is done again.
 """
 
-from dataclasses import replace
-
-from django.db import transaction
-from django.utils import timezone
-
-from dashboard.runs.lanes import Hold, LaneLostError
 from dlq.models import Override
 from dlq.overrides import find_overrides
-from dlq.replay.handler import Undo, WorkerDied, take_locks
-from dlq.replay.options import ReplayOptions
+from dlq.replay.handler import LetterSlice
 from dlq.replay.outcomes import Results
-from dlq.replay.playing import ASK_AGAIN, Pair, play_carefully, play_hopefully
+from dlq.replay.playing import Pair
 from dlq.replay.rows import Ahead
-from dlq.replay.trial import MOST_DEATHS, Trial, clear
-from dlq.replay.watch import NoWatch, Watch
 from dlq.reprocess.results import EventResults
 from dlq.reprocess.rows import EventRows
-from projections.api import (
-    NATIVE,
-    Alarm,
-    Effects,
-    HandlerTimeoutError,
-    Projector,
-    find_standing,
-    find_unhandled,
-    is_outage,
-)
+from projections.api import NATIVE, Projector, find_unhandled
 
 WHY_NOT = {
     "skipped": "the projection skipped it; bring it back as a letter first",
@@ -40,70 +22,19 @@ WHY_NOT = {
 }
 
 
-def play(hold: Hold, projector: Projector, trial: Trial, options: ReplayOptions) -> Results:
-    """One slice; what it did is committed, or in a dry run only counted."""
-    if projector.effects == Effects.DATABASE and not trial.is_watched:
-        try:
-            return attempt(hold, projector, trial, options, is_careful=False)
-        except LaneLostError:
-            raise
-        except (Exception, HandlerTimeoutError) as error:
-            if is_outage(error):
-                raise
-    return attempt(hold, projector, trial, options, is_careful=True)
+class EventSlice(LetterSlice):
+    """The events that are tried together."""
+
+    def find_playable(self, checkpoint: int) -> tuple[Results, list[Pair], Ahead]:
+        found = EventRows(self.trial.item_ids, self.projector.name)
+        results = EventResults(events=found.events, letters=found.letters)
+        return results, find_pairs(found, self.projector, checkpoint, results), Ahead(found.rows)
+
+    def join_followers(self, lane: int, results: Results) -> int:
+        return 0
 
 
-def attempt(
-    hold: Hold, projector: Projector, trial: Trial, options: ReplayOptions, *, is_careful: bool
-) -> Results:
-    results = EventResults()
-    with hold.recording() as lane:
-        clear(lane)
-        try:
-            with transaction.atomic():
-                play_in_transaction(hold, projector, trial, options, results, is_careful=is_careful)
-                if options.dry_run:
-                    raise Undo
-        except Undo:
-            # A group that was only made for the trial is gone with it.
-            results.endings = [replace(ending, group_id=None) for ending in results.endings]
-        results.end_items(lane)
-    return results
-
-
-def play_in_transaction(
-    hold: Hold,
-    projector: Projector,
-    trial: Trial,
-    options: ReplayOptions,
-    results: EventResults,
-    *,
-    is_careful: bool,
-) -> None:
-    take_locks(projector, options.buckets(hold.number))
-    standing = find_standing(projector.name)
-    if standing is None or standing.is_rebuilding:
-        results.wait_until = timezone.now() + ASK_AGAIN
-        return
-    found = EventRows(trial.item_ids, projector.name)
-    results.events, results.letters = found.events, found.letters
-    ahead = Ahead(found.rows)
-    pairs = find_playable(found, projector, standing.position, results)
-    with Alarm(projector.attempt_seconds) as alarm, Watch() if trial.is_watched else NoWatch() as watch:
-        if trial.is_deadly:
-            for row, event in pairs:
-                died = WorkerDied(f"The worker died {MOST_DEATHS} times while it handled this event.")
-                results.fail(row, died, payload=event.data, duration_ms=0, run=hold.run)
-        elif is_careful:
-            play_carefully(hold.run, projector, pairs, ahead, results, alarm, watch)
-        else:
-            play_hopefully(projector, pairs, ahead, results, alarm)
-    results.save_letters(hold.run)
-
-
-def find_playable(
-    found: EventRows, projector: Projector, checkpoint: int, results: EventResults
-) -> list[Pair]:
+def find_pairs(found: EventRows, projector: Projector, checkpoint: int, results: EventResults) -> list[Pair]:
     """The events that may be tried, as somebody may have replaced them; one that may not holds up nobody."""
     overrides = find_overrides(projector.name, (row.event_id for row in found.rows), source=NATIVE)
     unhandled = find_unhandled(projector.name, found.events.values())

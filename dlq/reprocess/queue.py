@@ -5,8 +5,9 @@ from typing import Any
 from django.db import connection
 
 from dashboard.models import Run
-from dlq.replay.options import BUCKETS, REST, ReplayOptions, ladder_sizes
-from dlq.replay.queue import ANALYZE_ABOVE, SET_TOTALS, Next
+from dlq.replay import queue as replay_queue
+from dlq.replay.options import ReplayOptions
+from dlq.replay.queue import Next
 from projections.api import NATIVE, read_at
 
 # As letters are frozen (see replay/queue.py): a stream is in one lane, in order, and its first may be on the ladder.
@@ -32,15 +33,7 @@ WHERE run_id = %s AND lane = %s AND is_active AND rung <= %s ORDER BY id LIMIT %
 
 def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> int:
     """Add the events of a plan to the run (see queries/reprocess.py); returns how many."""
-    ladder = [options.canary, *ladder_sizes(), REST]
-    lanes = [run.pk, BUCKETS, options.lanes, options.dry_run]
-    with connection.cursor() as cursor:
-        cursor.execute(FREEZE.replace("{judged}", judged), [*values, *ladder, *lanes])
-        frozen = int(cursor.rowcount)
-        cursor.execute(SET_TOTALS, [run.pk])
-        if frozen > ANALYZE_ABOVE:
-            cursor.execute("ANALYZE dlq_letterrunitem")
-    return frozen
+    return replay_queue.freeze(run, judged, values, options, statement=FREEZE)
 
 
 def list_next(run: Run, lane: int, *, rung: int, limit: int) -> list[Next]:

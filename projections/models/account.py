@@ -17,6 +17,8 @@ class Span(models.Model):
     ignored_count = models.BigIntegerField(default=0)
     # Letters that were closed: forgotten there some day, and not missing for that.
     closed_count = models.BigIntegerField(default=0)
+    # Skips that were forgotten together with their events; see pruning.py.
+    skipped_count = models.BigIntegerField(default=0)
 
     class Meta:
         indexes = [models.Index(fields=["projection", "first"], name="span_projection")]

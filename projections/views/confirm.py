@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard.pages import HtmxHttpRequest, render_page
 
+LONGEST_REASON = 500
+
 
 @dataclass(frozen=True)
 class Confirmation:
@@ -25,7 +27,7 @@ class Confirmation:
 
 def ask(request: HtmxHttpRequest, confirmation: Confirmation, **context: Any) -> HttpResponse:
     """The confirmation as a page, which is a dialog where that can be; its key makes a double click one run."""
-    context |= {"confirmation": confirmation, "request_key": uuid4()}
+    context |= {"confirmation": confirmation, "request_key": uuid4(), "longest_reason": LONGEST_REASON}
     return render_page(request, "projections/confirm.html", context, title=confirmation.question)
 
 
@@ -35,3 +37,13 @@ def get_request_key(request: HttpRequest) -> UUID:
         return UUID(request.POST.get("request_key", ""))
     except ValueError:
         raise BadRequest("request_key is missing; open the confirmation again.") from None
+
+
+def get_reason(request: HttpRequest) -> str:
+    """The reason that came with the confirmation: every verb that is confirmed needs one."""
+    reason = request.POST.get("reason", "").strip()
+    if not reason:
+        raise BadRequest("reason is missing; say why, it goes on record.")
+    if len(reason) > LONGEST_REASON:
+        raise BadRequest(f"reason has {len(reason):,} characters; it can have {LONGEST_REASON}.")
+    return reason

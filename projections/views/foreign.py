@@ -14,8 +14,7 @@ from projections.foreign import queries
 from projections.models import ForeignProjection
 from projections.operations import ProjectionStateError
 from projections.tables import HistoryTable
-from projections.views.confirm import Confirmation, ask, get_request_key
-from projections.views.verbs import get_reason
+from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
 
 RECENT_SIZE = 10
 

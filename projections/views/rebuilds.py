@@ -11,13 +11,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import may, needs
 from dashboard.models import Run
-from dashboard.pages import HtmxHttpRequest
+from dashboard.pages import HtmxHttpRequest, saying_refusal
 from dashboard.templatetags.console import duration
 from projections import operations, queries
 from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
-from projections.views.confirm import Confirmation, ask, get_request_key
-from projections.views.verbs import get_reason
+from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
 
 
 @require_safe
@@ -45,9 +44,6 @@ def confirm_rebuild(request: HtmxHttpRequest, projection_id: int) -> HttpRespons
 @needs("projection.rebuild")
 def rebuild(request: HttpRequest, projection_id: int) -> HttpResponse:
     row = get_object_or_404(Projection, pk=projection_id)
-    if request.POST.get("typed", "").strip() != row.name:
-        messages.error(request, f"Nothing was done: type {row.name} to confirm.")
-        return redirect("projections:projection", projection_id=row.pk)
     return start(
         request,
         row,
@@ -85,9 +81,6 @@ def confirm_grant(request: HtmxHttpRequest, request_id: int) -> HttpResponse:
 @needs("projection.grant_rebuild")
 def grant(request: HttpRequest, request_id: int) -> HttpResponse:
     asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
-    if request.POST.get("typed", "").strip() != asked.projection.name:
-        messages.error(request, f"Nothing was done: type {asked.projection.name} to confirm.")
-        return redirect("projections:requests")
     return start(
         request,
         asked.projection,
@@ -114,10 +107,8 @@ def confirm_deny(request: HtmxHttpRequest, request_id: int) -> HttpResponse:
 @needs("projection.deny_rebuild")
 def deny(request: HttpRequest, request_id: int) -> HttpResponse:
     asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
-    try:
+    with saying_refusal(request, ProjectionStateError):
         operations.deny_rebuild(asked, actor=request.user, reason=get_reason(request))
-    except ProjectionStateError as error:
-        messages.error(request, str(error))
     return redirect("projections:requests")
 
 
@@ -132,7 +123,10 @@ def describe_rebuild(row: Projection) -> list[str]:
 
 
 def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run]) -> HttpResponse:
-    """Start a run and go to it; if it cannot be started, say why on the projection's page."""
+    """Start a run, if the name was typed, and go to it; if it cannot be started, say why on the projection's page."""
+    if request.POST.get("typed", "").strip() != row.name:
+        messages.error(request, f"Nothing was done: type {row.name} to confirm.")
+        return redirect("projections:projection", projection_id=row.pk)
     key = get_request_key(request)
     try:
         run = operation(key)

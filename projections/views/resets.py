@@ -2,10 +2,9 @@
 
 from datetime import datetime
 
-from django.contrib import messages
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -16,9 +15,9 @@ from dashboard.pages import HtmxHttpRequest, render_page
 from projections import operations, queries
 from projections.models import Projection
 from projections.store import find_position, get_tail
-from projections.views.confirm import Confirmation, ask
+from projections.views.confirm import Confirmation, ask, get_reason
 from projections.views.rebuilds import start
-from projections.views.verbs import get_reason, read_position
+from projections.views.verbs import read_position
 
 
 @require_safe
@@ -52,9 +51,6 @@ def confirm_reset(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
 def reset(request: HttpRequest, projection_id: int) -> HttpResponse:
     row = get_object_or_404(Projection, pk=projection_id)
     position = read_position(request.POST)
-    if request.POST.get("typed", "").strip() != row.name:
-        messages.error(request, f"Nothing was done: type {row.name} to confirm.")
-        return redirect("projections:projection", projection_id=row.pk)
     return start(
         request,
         row,

@@ -10,14 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.pages import HtmxHttpRequest
+from dashboard.pages import HtmxHttpRequest, saying_refusal
 from projections import operations
 from projections.models import Projection, Skip
 from projections.operations import ProjectionStateError
 from projections.store.read import find_event
-from projections.views.confirm import Confirmation, ask
-
-LONGEST_REASON = 500
+from projections.views.confirm import Confirmation, ask, get_reason
 
 
 @require_safe
@@ -155,17 +153,10 @@ def change(
 ) -> HttpResponse:
     """Do it and go back to the projection; if its state does not allow it, say so there."""
     row = get_object_or_404(Projection, pk=projection_id)
-    try:
+    with saying_refusal(request, ProjectionStateError):
         operation(row)
-    except ProjectionStateError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, f"{row}: {done}")
     return redirect("projections:projection", projection_id=row.pk)
-
-
-def get_reason(request: HttpRequest) -> str:
-    return request.POST.get("reason", "").strip()[:LONGEST_REASON]
 
 
 def read_position(params: QueryDict) -> int:

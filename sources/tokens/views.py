@@ -4,11 +4,10 @@ from django.contrib import messages
 from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from sources.models import Token
 from sources.tokens.forms import RevokeForm, TokenForm
 from sources.tokens.operations import TokenError, create_token, revoke_token
@@ -55,11 +54,9 @@ def revoke(request: HtmxHttpRequest, token_id: int) -> HttpResponse:
     form = RevokeForm(request.POST)
     if not form.is_valid():
         return render_revoke(request, token, form, status=400)
-    try:
+    with saying_refusal(request, TokenError):
         revoke_token(token, actor=request.user, reason=form.cleaned_data["reason"])
         messages.success(request, f"{token} is revoked: whoever uses it is refused from now on.")
-    except TokenError as error:
-        messages.error(request, str(error))
     return redirect("sources:tokens")
 
 
@@ -78,7 +75,6 @@ def render_tokens(
         "form": form,
         "made": made,
         "secret": secret,
-        "address": request.build_absolute_uri(reverse("push:failures")),
     }
     return render_page(request, "sources/tokens.html", context, title="Tokens", status=status)
 

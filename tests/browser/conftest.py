@@ -44,11 +44,17 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def console(transactional_db: None, tmp_path: Path) -> Iterator[str]:
-    """The address of a running console whose database is the test's."""
-    with running_web(tmp_path / "web.log", wsgi="tests.tally.wsgi") as address:
+@pytest.fixture(scope="session")
+def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One for all tests, which takes seconds to start."""
+    with running_web(tmp_path_factory.mktemp("web") / "web.log", wsgi="tests.browser.wsgi") as address:
         yield address
+
+
+@pytest.fixture
+def console(web: str, transactional_db: None) -> str:
+    """The address of a running console whose database is the test's."""
+    return web
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from demo.night_shift import ACTOR, NightShift
 from demo.pricing import get_shop
 from demo.sink import Sink
 from dlq.models import DeadLetter
+from dlq.operations import stop_replays
 from projections.definition import find_projector
 from projections.models import Projection
 from projections.runtime.clock import SystemClock
@@ -85,3 +86,15 @@ def test_after_three_hours_the_bug_is_mended_replayed_and_the_rest_settled(shop:
 def test_ten_times_as_fast_it_waits_a_tenth(shop: Shop) -> None:
     look_around(after=timedelta(minutes=7), speed=10)
     assert Projection.objects.get(name="ledger").state == "running"
+
+
+def test_its_rounds_leave_few_entries_in_a_trail_that_forgets_nothing(shop: Shop) -> None:
+    # All that they try is refused, and even that is on record.
+    stop_replays(actor="tests")
+    now = timezone.now()
+    night_shift = NightShift(now - timedelta(days=1), speed=1)
+    for second in range(0, 3600, 15):
+        get_shop.forget()
+        night_shift.look_around(now + timedelta(hours=4, seconds=second))
+    failed = AuditEntry.objects.filter(actor=ACTOR, action="replay.start")
+    assert failed.count() == 6

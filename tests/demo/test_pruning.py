@@ -18,7 +18,7 @@ from dlq.selection import select_ids
 from dlq.verbs import VERBS
 from projections.accounting import check_all
 from projections.definition import find_projector
-from projections.models import Event, Projection
+from projections.models import Event, Projection, Skip
 from projections.runtime.clock import SystemClock
 from projections.runtime.hand import LIVE
 from projections.runtime.turn import take_turn
@@ -87,6 +87,24 @@ def test_what_is_open_stays_until_somebody_has_dealt_with_it(
     assert not pruning.is_full()
     check_all()
     assert Projection.objects.get().accounting["missing"] == 0
+
+
+def test_what_was_skipped_is_forgotten_with_its_event(small: None, sink: Sink) -> None:
+    Projection.objects.exclude(name="catalog-cache").delete()
+    simulator, projector = Simulator(timezone.now()), find_projector("catalog-cache")
+    assert projector
+    for n in range(7):
+        at = simulator.at - timedelta(minutes=7 - n)
+        simulator.add(simulator.sales.price(at, patch=1, is_malformed=n in (0, 6)))
+    simulator.advance(simulator.at)
+    while take_turn(projector, LIVE, SystemClock()) == 0:
+        pass
+    assert Skip.objects.count() == 2
+    pruning.prune()
+    assert Skip.objects.get().position == Event.objects.latest("position").position
+    check_all()
+    account = Projection.objects.get().accounting
+    assert (account["missing"], account["skipped"], account["processed"]) == (0, 2, 5)
 
 
 @pytest.mark.django_db

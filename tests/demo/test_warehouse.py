@@ -13,22 +13,23 @@ from demo.warehouse import writer
 from demo.warehouse.writer import Warehouse
 from tests.processes import this_database_url
 
-NAME = "test_warehouse"
-
 
 @pytest.fixture
 def warehouse(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
     """On a database of its own, in bad times."""
     monkeypatch.setattr(writer, "NAMELESS_SHARE", 0.05)
+    # Of this process: tests that run beside it have theirs on the same server.
+    own = connection.settings_dict["NAME"]
+    name = f"{own}_warehouse"
     with connection.cursor() as cursor:
-        cursor.execute(f"DROP DATABASE IF EXISTS {NAME}")
-        cursor.execute(f"CREATE DATABASE {NAME}")
-    url = this_database_url().replace(f"/{connection.settings_dict['NAME']}?", f"/{NAME}?")
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+        cursor.execute(f"CREATE DATABASE {name}")
+    url = this_database_url().replace(f"/{own}?", f"/{name}?")
     warehouse = Warehouse(url, timezone.now())
     yield warehouse
     warehouse.close()
     with connection.cursor() as cursor:
-        cursor.execute(f"DROP DATABASE {NAME}")
+        cursor.execute(f"DROP DATABASE {name}")
 
 
 def fetch(warehouse: Warehouse, statement: str) -> list[tuple[Any, ...]]:

@@ -7,12 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from projections import operations
-from projections.accounting import check_all
+from projections.accounting import check_all, join_spans
 from projections.declared import sync_declared
 from projections.lag import get_lags
 from projections.models import Event, Projection, Skip
 from projections.operations import ProjectionStateError
-from projections.pruning import prune_events
+from projections.pruning import forget_skips, prune_events
 from projections.store import find_position, get_tail
 from tests.dlq.conftest import someone
 from tests.dlq.replay.conftest import run_all
@@ -87,6 +87,49 @@ def test_a_skip_keeps_nothing_back_and_cannot_be_brought_back_then(
     assert (account["missing"], account["skipped"]) == (0, 1)
     with pytest.raises(ProjectionStateError, match="no longer has that event"):
         operations.bring_back_skip(Skip.objects.get(), actor=someone, reason="")
+
+
+def test_forgotten_skips_are_still_accounted_for(
+    pay: Pay, someone: User, all_have_come: Callable[[], None]
+) -> None:
+    pay("a", 1, mark="x", how="ValueError")
+    pay("b", 2, 3)
+    pay("c", 4, mark="x", how="ValueError")
+    Projection.objects.exclude(name="cache").delete()
+    all_have_come()
+    assert prune_events(keep=2) == 2
+    for _ in range(2):
+        forget_skips()
+        # The one whose event is still there.
+        assert Skip.objects.get().position == 4
+        check_all()
+        row = Projection.objects.get(name="cache")
+        account = row.accounting
+        assert (account["missing"], account["skipped"], account["processed"]) == (0, 2, 2)
+        join_spans(row)
+    # From here on the account begins after the tail.
+    run = operations.reset_checkpoint(row, 2, actor=someone, reason="", request_key=uuid4())
+    assert run_all(run).state == "finished"
+    all_have_come()
+    row.refresh_from_db()
+    assert (row.accounting["missing"], row.accounting["skipped"], row.accounting["processed"]) == (0, 1, 1)
+
+
+def test_a_skip_before_the_account_begins_is_forgotten_without_a_trace(
+    pay: Pay, someone: User, all_have_come: Callable[[], None]
+) -> None:
+    pay("a", 1, mark="x", how="ValueError")
+    pay("b", 2, 3)
+    Projection.objects.exclude(name="cache").delete()
+    all_have_come()
+    assert prune_events(keep=2) == 1
+    row = Projection.objects.get(name="cache")
+    run_all(operations.reset_checkpoint(row, 1, actor=someone, reason="", request_key=uuid4()))
+    forget_skips()
+    assert not Skip.objects.exists()
+    all_have_come()
+    row.refresh_from_db()
+    assert (row.accounting["missing"], row.accounting["skipped"], row.accounting["processed"]) == (0, 0, 2)
 
 
 def test_a_rebuild_begins_where_the_store_does_and_is_accounted_for(

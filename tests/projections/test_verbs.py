@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import AuditEntry, Run
 from dlq.models import DeadLetter, Override
-from projections.models import Projection, RebuildRequest, Skip
+from projections.models import ForeignProjection, Projection, RebuildRequest, Skip
 from projections.requests import expire
 
 Pay = Callable[..., int]
@@ -59,6 +59,31 @@ def test_a_verb_is_confirmed_on_a_page_that_says_what_follows(
     assert 'name="reason"' in html
 
 
+NEED_A_REASON = [verb for verb in ON_PROJECTIONS if verb != "resume"]
+
+
+@pytest.mark.parametrize("verb", NEED_A_REASON)
+@pytest.mark.parametrize(
+    ("reason", "sentence"), [(" ", "reason is missing"), ("x" * 501, "reason has 501 characters")]
+)
+def test_a_verb_that_is_confirmed_needs_a_reason(
+    admin: Client, stopped: Projection, verb: str, reason: str, sentence: str
+) -> None:
+    fields = {"position": 2, "typed": "journal", "request_key": uuid4(), "reason": reason}
+    answer = admin.post(reverse(f"projections:{verb}", args=[stopped.pk]), fields)
+    assert answer.status_code == 400
+    assert sentence in answer.content.decode()
+    assert not AuditEntry.objects.filter(action__startswith="projection.").exists()
+
+
+def test_a_reset_at_another_system_needs_a_reason(admin: Client) -> None:
+    row = ForeignProjection.objects.create(source="orders", name="totals")
+    fields = {"typed": "totals", "request_key": uuid4()}
+    answer = admin.post(reverse("projections:foreign_reset", args=[row.pk]), fields)
+    assert (answer.status_code, "reason is missing" in answer.content.decode()) == (400, True)
+    assert not Run.objects.exists()
+
+
 def test_pause_and_resume(operator: Client, stopped: Projection, pay: Pay, work: Work) -> None:
     row = work("letters")
     assert post(operator, "pause", row.pk, reason="a migration") == 302
@@ -84,8 +109,6 @@ def test_resume_tries_the_blocking_event_again(operator: Client, stopped: Projec
 def test_skip_goes_past_the_event_with_a_reason_on_record(
     operator: Client, stopped: Projection, work: Work, applied: Positions
 ) -> None:
-    post(operator, "skip", stopped.pk, position=2, reason="")
-    assert work("journal").position == 1
     post(operator, "skip", stopped.pk, position=2, reason="a test order")
     post(operator, "skip", stopped.pk, position=2, reason="a test order")
     row = work("journal")
@@ -128,6 +151,7 @@ def test_a_skipped_event_comes_back_as_a_letter(
     work("journal")
     skip = Skip.objects.get()
     assert post(viewer, "bring_back", skip.pk) == 403
+    assert post(operator, "bring_back", skip.pk) == 400
     assert post(operator, "bring_back", skip.pk, reason="it was a real one") == 302
     assert post(operator, "bring_back", skip.pk, reason="it was a real one") == 404
     assert (DeadLetter.objects.get().position, DeadLetter.objects.get().status) == (2, "failed")
@@ -204,6 +228,8 @@ def test_a_request_is_granted_by_somebody_else(operator: Client, admin: Client, 
         post(operator, "request_rebuild", stopped.pk, reason="the totals are off")
     asked = RebuildRequest.objects.get()
     assert post(operator, "grant", asked.pk, typed="journal", request_key=uuid4()) == 403
+    assert post(admin, "grant", asked.pk, typed="journal", request_key=uuid4()) == 400
+    assert post(admin, "deny", asked.pk) == 400
     post(admin, "grant", asked.pk, typed="journal", reason="go on", request_key=uuid4())
     asked.refresh_from_db()
     assert (asked.state, asked.decided_by, asked.run) == ("granted", "some-admin", Run.objects.get())
@@ -221,7 +247,7 @@ def test_a_request_is_denied_or_expires(operator: Client, admin: Client, stopped
     post(operator, "request_rebuild", stopped.pk, reason="now")
     RebuildRequest.objects.filter(state="open").update(expires_at=timezone.now() - timedelta(seconds=1))
     late = RebuildRequest.objects.get(state="open")
-    post(admin, "grant", late.pk, typed="journal", request_key=uuid4())
+    post(admin, "grant", late.pk, typed="journal", reason="go on", request_key=uuid4())
     assert not Run.objects.exists()
     expire()
     late.refresh_from_db()

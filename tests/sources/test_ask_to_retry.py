@@ -1,6 +1,7 @@
 """The target `source`: its row is asked to be tried again, and the run shows what became of it, not before."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -11,6 +12,7 @@ from dlq.models import Attempt, DeadLetter, LetterRunItem
 from dlq.operations import start_replay
 from dlq.overrides import set_override
 from dlq.queries.replay import preview_replay
+from dlq.replay import confirming
 from dlq.replay.options import ReplayOptions
 from dlq.selection import Selection, newest_id
 from sources.models import ForeignRow, OwedWrite, SourceState
@@ -22,7 +24,14 @@ Sync = Callable[..., SourceState]
 
 
 @pytest.fixture(params=["eventsource-py", "sql"])
-def foreign(request: pytest.FixtureRequest, make_foreign: Callable[..., Foreign], settings: Any) -> Foreign:
+def foreign(
+    request: pytest.FixtureRequest,
+    make_foreign: Callable[..., Foreign],
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Foreign:
+    # Nothing is heard until a test says so: a lane need not listen for a while.
+    monkeypatch.setattr(confirming, "LIVELY", timedelta(0))
     settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
     return make_foreign(request.param)
 

@@ -18,7 +18,7 @@ WANTED = (
 )
 # The past takes seconds, and minutes on a machine that is busy with ten other things.
 PATIENCE = 300.0
-pytestmark = [pytest.mark.system, pytest.mark.xdist_group("system")]
+pytestmark = pytest.mark.system
 
 
 def visit(console: Console) -> Visitor:

@@ -10,7 +10,7 @@ from tests.console import READY, Console
 from tests.embedded.processes import is_alive
 from tests.wait import until
 
-pytestmark = [pytest.mark.system, pytest.mark.xdist_group("system")]
+pytestmark = pytest.mark.system
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -9,7 +9,7 @@ import pytest
 from tests.console import MARKS, READY, Console, free_port
 from tests.wait import until
 
-pytestmark = [pytest.mark.system, pytest.mark.xdist_group("system")]
+pytestmark = pytest.mark.system
 
 
 def test_it_says_once_where_it_is(console: Console) -> None:

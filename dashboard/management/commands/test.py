@@ -47,10 +47,10 @@ GATE = [
     Step("migrations are complete", ["manage.py", "makemigrations", "--check", "--dry-run"], WITH_DEMO),
     Step("check --deploy", ["manage.py", "check", "--deploy", "--fail-level=WARNING"], PRODUCTION),
 ]
-TESTS = Step("tests", [*PYTEST, "-n3", "--dist=loadgroup", "--ignore=tests/browser"], is_quiet=False)
+TESTS = Step("tests", [*PYTEST, "-n3", "--ignore=tests/browser"], is_quiet=False)
 # Playwright's loop makes Django think that it runs in asynchronous code; elsewhere that guard is wanted.
 IN_BROWSER = {"DJANGO_ALLOW_ASYNC_UNSAFE": "true"}
-BROWSER_TESTS = Step("browser tests", [*PYTEST, "tests/browser"], IN_BROWSER, is_quiet=False)
+BROWSER_TESTS = Step("browser tests", [*PYTEST, "-n2", "tests/browser"], IN_BROWSER, is_quiet=False)
 
 
 class Command(BaseCommand):

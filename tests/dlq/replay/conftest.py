@@ -10,18 +10,21 @@ from dashboard.runs import states
 from dashboard.runs.worker import run_lane
 from dlq.filters import LetterFilter
 from dlq.models import DeadLetter, LetterRunItem
-from dlq.operations import start_replay
+from dlq.operations import start_replay, start_reprocess
 from dlq.queries.replay import preview_replay
+from dlq.queries.reprocess import preview_reprocess
 from dlq.replay.options import ReplayOptions
+from dlq.reprocess.choice import EventChoice
 from dlq.selection import Selection, select_matching
 from dlq.targets.celery import get_app
 from projections.models import Projection
 from tests.projections.conftest import _declared, applied, clock, pay, work
-from tests.shop.models import Fault
+from tests.shop.models import Applied, Fault
 
 __all__ = ["_declared", "applied", "clock", "pay", "work"]
 
 QUICK = ReplayOptions(canary=False, stop_after=None)
+ALL_EVENTS = EventChoice("letters")
 
 
 @pytest.fixture
@@ -73,6 +76,30 @@ def start(someone: User, everything: Callable[[], Selection]) -> Callable[..., R
         return start_replay(selection, options=options, **given)
 
     return start
+
+
+@pytest.fixture
+def reprocess(someone: User) -> Callable[..., Run]:
+    """Start a reprocessing of chosen events, confirmed as it was previewed."""
+
+    def reprocess(choice: EventChoice = ALL_EVENTS, options: ReplayOptions = QUICK, **more: Any) -> Run:
+        found = preview_reprocess(choice)
+        given = {"watermark": found.watermark, "confirmed": found.count, "actor": someone, "reason": "tests"}
+        more = {"request_key": uuid4(), "acknowledged": True} | more
+        return start_reprocess(choice, options=options, **given | more)
+
+    return reprocess
+
+
+@pytest.fixture
+def handled(pay: Callable[..., int], work: Callable[..., Projection]) -> None:
+    """Two streams of which every event was handled: a of Paid at 1, 3 and Refunded at 5, b of Paid at 2, 4."""
+    for amount in (1, 2):
+        pay("a", amount)
+        pay("b", amount)
+    pay("a", 3, event_type="Refunded")
+    work("letters")
+    Applied.objects.all().delete()
 
 
 def run_all(run: Run, rounds: int = 200) -> Run:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +11,6 @@ from django.utils import timezone
 from projections.models import ForeignProjection
 from tests.sources.eventsource_py.application import Orders
 
-pytestmark = pytest.mark.xdist_group("eventsource-py")
 Look = Callable[..., ForeignProjection]
 
 

@@ -21,7 +21,6 @@ from tests.sources.eventsource_py.application import Orders
 
 __all__ = ["someone"]
 
-pytestmark = pytest.mark.xdist_group("eventsource-py")
 Sync = Callable[..., SourceState]
 
 

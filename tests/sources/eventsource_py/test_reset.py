@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -15,7 +14,6 @@ from tests.dlq.replay.conftest import run_all, totals
 from tests.sources.eventsource_py.application import Orders
 from tests.sources.eventsource_py.test_checkpoints import make_old
 
-pytestmark = pytest.mark.xdist_group("eventsource-py")
 Look = Callable[..., ForeignProjection]
 
 
