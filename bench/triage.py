@@ -152,6 +152,8 @@ class Comparison:
     small: float
     middle: float | None
     large: float
+    # The page and the admin's, in turns of their own.
+    vs_admin: float | None
     admin: float | None
 
     @property
@@ -161,10 +163,6 @@ class Comparison:
     @property
     def vs_middle(self) -> float | None:
         return self.large / self.middle if self.middle else None
-
-    @property
-    def vs_admin(self) -> float | None:
-        return self.admin / self.large if self.admin else None
 
     def __str__(self) -> str:
         parts = [
@@ -188,20 +186,20 @@ def compare(
     if middle:
         calls.append(lambda: middle.get(name))
     seconds = in_turns(*calls)
+    page, of_admin = (0.0, 0.0)
+    if admin and name in ADMIN_FILTERS:
+        address = f"/dlq/deadletter/?{urlencode(ADMIN_FILTERS[name])}"
+        # Few times, as each takes most of a second.
+        page, of_admin = in_turns(lambda: large.get(name), lambda: admin.get(address), rounds=7)
     return Comparison(
         name,
         (small.count_rows(name), rows),
         small=seconds[0],
         middle=seconds[2] if middle else None,
         large=seconds[1],
-        admin=time_admin(admin, name) if admin and name in ADMIN_FILTERS else None,
+        vs_admin=of_admin / page if page else None,
+        admin=of_admin or None,
     )
-
-
-def time_admin(admin: Visitor, name: str) -> float:
-    """Between our own pages, and few times: they do not vary much, and take long."""
-    address = f"/dlq/deadletter/?{urlencode(ADMIN_FILTERS[name])}"
-    return median_seconds(lambda: admin.get(address), times=3, warm_up=0)
 
 
 def list_pages(filters: dict[str, dict[str, Any]]) -> dict[str, str]:

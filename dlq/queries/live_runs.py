@@ -50,6 +50,8 @@ def find_group_runs(group: FailureGroup) -> LiveRuns:
 def show_runs(items: QuerySet[LetterRunItem], group: FailureGroup | None = None) -> LiveRuns:
     active = items.filter(is_active=True).values_list("letter_id", "run_id")
     by_letter = {pk: run_id for pk, run_id in active if pk}
+    if not by_letter and group is None:
+        return LiveRuns()
     wanted = Q(pk__in=set(by_letter.values()))
     if group:
         wanted |= Q(options__selection__group=group.pk)
