@@ -72,4 +72,4 @@ class ReviewModeration(ShopProjector):
 
 def count_quotes(text: str, depth: int) -> int:
     """How deep quotes are nested; written by somebody who had never met a reader of four thousand."""
-    return count_quotes(text[1:], depth + 1) if text.startswith("“") else depth
+    return count_quotes(text, depth + 1) if text[depth : depth + 1] == "“" else depth
