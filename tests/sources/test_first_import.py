@@ -1,16 +1,22 @@
 """The first import of a source with many rows is a run with progress, and survives what happens meanwhile."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dashboard.embedded.addresses import database_url
 from dashboard.models import Lane, Run
 from dashboard.runs import states
 from dashboard.runs.worker import run_lane
 from dlq.models import DeadLetter
 from sources.models import ForeignRow, SourceState
 from sources.sync import importing
+from tests.processes import ROOT
 from tests.sources.foreign import Foreign
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,3 +93,17 @@ def test_nothing_is_imported_while_the_run_is_paused(foreign: Foreign, sync: Syn
     work_all(run)
     sync()
     assert (run.state, DeadLetter.objects.count()) == ("paused", 0)
+
+
+def test_a_crash_of_the_console_s_postgres_costs_time_and_no_row(foreign: Foreign, tmp_path: Path) -> None:
+    """An import does not wait for the disk: what the crash took with it is read again, and nothing is there twice."""
+    foreign.add(150)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.sources.crash", str(tmp_path), foreign.dsn, "150"],
+        cwd=ROOT,
+        env=os.environ | {"DATABASE_URL": database_url(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]

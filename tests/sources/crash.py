@@ -1,0 +1,54 @@
+"""A first import while the console's own Postgres crashes; run by test_first_import.py.
+
+It is a program of its own because it crashes the Postgres that it works on. The source is on another server.
+"""
+
+import sys
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.db import connection
+
+from tests.processes import OwnPostgres
+
+CRASHES, ROUNDS = 3, 4
+
+
+def main(postgres: OwnPostgres, dsn: str, number: int) -> None:
+    from dashboard.models import Run
+    from dlq.models import DeadLetter
+    from sources.models import ForeignRow
+    from sources.sync import importing
+    from sources.sync.sync import sync_source
+    from tests.dlq.counting import assert_counters_are_right
+    from tests.sources.test_first_import import work_all
+
+    settings.SOURCES = {"orders": {"kind": "eventsource-py", "dsn": dsn}}
+    importing.IMPORT_ABOVE, importing.BATCH_SIZE, importing.SLICE_SECONDS = 10, 7, 0
+    assert sync_source("orders")
+    run = Run.objects.get()
+    for _ in range(CRASHES):
+        for _ in range(ROUNDS):
+            work_all(run)
+        assert 0 < DeadLetter.objects.count() < number
+        postgres.crash()
+        postgres.start()
+        connection.close()
+    while run.state != "finished":
+        work_all(run)
+    assert DeadLetter.objects.count() == ForeignRow.objects.count() == number
+    assert sum(lane.totals["imported"] for lane in run.lanes.all()) == number
+    assert_counters_are_right()
+
+
+if __name__ == "__main__":
+    own = OwnPostgres(Path(sys.argv[1]))
+    try:
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        main(own, sys.argv[2], int(sys.argv[3]))
+    finally:
+        own.close()
