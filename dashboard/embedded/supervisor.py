@@ -104,8 +104,12 @@ class Supervisor:
                 raise self._news.get(timeout=pause)
 
     def wait(self) -> None:
-        """Wait for the news that ends us."""
-        raise self._news.get()
+        """Wait for the news that ends us, and look up now and then.
+
+        Python runs a signal's handler between two steps: one that comes just before a wait without end would be
+        noticed only when another comes.
+        """
+        self.wait_until(lambda: False)
 
     def stop(self) -> None:
         """Stop applications, then stores; whoever does not stop in time is killed. Twice is once."""
