@@ -1,7 +1,7 @@
 """The end of a console: asked for, or violent."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,14 @@ from tests.embedded.processes import is_alive
 from tests.wait import until
 
 pytestmark = pytest.mark.system
+
+
+@pytest.fixture(autouse=True)
+def _under_no_nohup() -> Iterator[None]:
+    """What nohup has a program ignore, its children ignore too, and the console means to."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
