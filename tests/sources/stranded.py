@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
 from django.utils import timezone
 
 from dashboard.memo import forget_all
+from dashboard.models import Run
 from dlq.models import DeadLetter
 from dlq.operations import start_replay
 from dlq.queries.replay import preview_replay
@@ -47,7 +47,8 @@ def release(confirmed: int, at: datetime | None = None) -> None:
     release_rows("orders", until=at or timezone.now(), confirmed=confirmed, actor="alice", reason="a crash")
 
 
-def replay() -> Any:
+def replay() -> Run:
+    """Of all letters there are."""
     selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})
     run = start_replay(
         selection,

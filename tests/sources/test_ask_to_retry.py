@@ -3,21 +3,18 @@
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
-from dashboard.models import Run
 from dlq.models import Attempt, DeadLetter, LetterRunItem
-from dlq.operations import start_replay
 from dlq.overrides import set_override
 from dlq.queries.replay import preview_replay
 from dlq.replay import confirming
-from dlq.replay.options import ReplayOptions
 from dlq.selection import Selection, newest_id
 from sources.models import ForeignRow, OwedWrite, SourceState
 from tests.dlq.replay.conftest import run_all, totals
 from tests.sources.foreign import Foreign
+from tests.sources.stranded import replay
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Sync = Callable[..., SourceState]
@@ -34,18 +31,6 @@ def foreign(
     monkeypatch.setattr(confirming, "LIVELY", timedelta(0))
     settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
     return make_foreign(request.param)
-
-
-def replay() -> Run:
-    selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})
-    run = start_replay(
-        selection,
-        confirmed=preview_replay(selection).count,
-        options=ReplayOptions(canary=False, stop_after=None),
-        actor="alice",
-        request_key=uuid4(),
-    )
-    return run_all(run, rounds=2)
 
 
 def test_it_is_sent_until_the_source_says_what_became_of_it(foreign: Foreign, sync: Sync) -> None:
