@@ -76,16 +76,22 @@ WHERE indrelid = ANY(ARRAY['dlq_deadletter', 'dlq_letterbody', 'dlq_attempt']::r
 """
 
 
-def fill(total: int, *, open_share: float = OPEN_SHARE, groups: int = 500, tenants: int = 1000) -> None:
-    """Make so many letters, counted by the triggers as in real life, and let Postgres know what it has."""
-    from dlq.compaction import compact
-
+def empty() -> None:
+    """No letter, and nothing that is known of one."""
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE dlq_deadletter, dlq_letterbody, dlq_attempt, dlq_failuregroup, dlq_counter, "
             "dlq_counterdelta, dlq_failurebucket, dlq_categorybucket, dlq_depthsample, dlq_facet, dlq_groupfacet "
             "RESTART IDENTITY"
         )
+
+
+def fill(total: int, *, open_share: float = OPEN_SHARE, groups: int = 500, tenants: int = 1000) -> None:
+    """Make so many letters, counted by the triggers as in real life, and let Postgres know what it has."""
+    from dlq.compaction import compact
+
+    empty()
+    with connection.cursor() as cursor:
         cursor.execute("SELECT setseed(0.42)")
         cursor.execute(GROUPS)
         cursor.execute(FACETS)

@@ -35,6 +35,7 @@ EVENTS_A_STREAM = 10
 TASKS = 3000
 # Tasks that may still be in hand when the queue is empty.
 LAST = 20
+QUEUE = "replays"
 
 MAKE_LETTERS = """
 WITH added AS (
@@ -142,9 +143,9 @@ def time_tasks(ids: list[int]) -> float:
     """Seconds from the first message to the last letter."""
     began = time.perf_counter()
     for letter_id in ids:
-        current_app.send_task("bench.ledger.tasks.replay_one", (letter_id,), queue="runs")
+        current_app.send_task("bench.ledger.tasks.replay_one", (letter_id,), queue=QUEUE)
     # Asked of Redis until the queue is empty: counting letters all the while would slow down what is measured.
-    while get_redis().llen("runs"):
+    while get_redis().llen(QUEUE):
         time.sleep(0.02)
     while DeadLetter.objects.filter(pk__in=ids[-LAST:], status="failed").exists():
         time.sleep(0.02)
@@ -172,7 +173,7 @@ def running_worker(processes: int) -> Iterator[None]:
     log = Path(os.environ["BENCH_LOG"]) if "BENCH_LOG" in os.environ else Path(os.devnull)
     options = [
         "-Q",
-        "runs",
+        "replays,runs",
         "-c",
         str(processes),
         "--without-gossip",
@@ -188,8 +189,8 @@ def running_worker(processes: int) -> Iterator[None]:
         )
     try:
         # Ready when it has taken and done something.
-        current_app.send_task("dashboard.tasks.run_lane", (0, 0), queue="runs")
-        while get_redis().llen("runs") or worker.poll() is not None:
+        current_app.send_task("dashboard.tasks.run_lane", (0, 0), queue=QUEUE)
+        while get_redis().llen(QUEUE) or worker.poll() is not None:
             time.sleep(0.1)
         yield
     finally:

@@ -2,6 +2,8 @@ from datetime import timedelta
 
 from django import forms
 
+from dashboard.fields import NamedChoiceField
+
 HOLD_CHOICES = {
     "": ("until somebody resets it", None),
     "15m": ("for 15 minutes", timedelta(minutes=15)),
@@ -22,7 +24,7 @@ class ReasonForm(forms.Form):
 
 
 class TripForm(ReasonForm):
-    hold = forms.ChoiceField(
+    hold = NamedChoiceField(
         required=False,
         label="Hold it open",
         choices=[(key, label) for key, (label, _) in HOLD_CHOICES.items()],

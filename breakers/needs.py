@@ -42,10 +42,11 @@ def describe(breaker: Breaker, trip: Trip | None) -> Need:
     if trip:
         sentence = f"{trip.actor} said: {trip.reason}.{users}"
         return Need(f"{breaker} is held open", sentence, url, "See the breaker", "warn")
+    error = f" {breaker.last_error.rstrip('.')}." if breaker.last_error else ""
     open_for = timezone.now() - (breaker.left_closed_at or breaker.changed_at)
     return Need(
         f"{breaker} is {breaker.get_state_display().lower()}",
-        f"It left closed {duration(open_for.total_seconds())} ago. {breaker.last_error.rstrip('.')}.{users}",
+        f"It left closed {duration(open_for.total_seconds())} ago.{error}{users}",
         url,
         "See the breaker",
         "bad" if open_for > OPEN_TOO_LONG else "warn",

@@ -45,6 +45,11 @@ class Row:
         return self.breaker.source == Breaker.OURS
 
     @property
+    def can_be_reset(self) -> bool:
+        """One of ours also forgets its failures while it is closed; other libraries' keep theirs to themselves."""
+        return self.state != State.CLOSED or (self.is_ours and bool(self.failure_count))
+
+    @property
     def source_label(self) -> str:
         return self.breaker.source.partition("=")[0]
 

@@ -11,8 +11,8 @@ STATE_TONES = {State.CLOSED: "good", State.HALF_OPEN: "warn", State.OPEN: "bad"}
 class TransitionTable(tables.Table):
     change = TemplateCell("breakers/_change_cell.html", verbose_name="Became", empty_values=())
     at = TemplateCell("breakers/_at_cell.html", verbose_name="When", empty_values=())
-    cause = tables.Column(verbose_name="Why")
-    error = tables.Column(default="–", attrs={"td": {"class": "error-text"}})
+    cause = tables.Column(verbose_name="Why", attrs={"td": {"class": "nowrap"}})
+    error = tables.Column(default="–")
 
     class Meta:
         orderable = False

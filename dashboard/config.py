@@ -17,12 +17,14 @@ NAME = re.compile(r"^[a-z0-9][a-z0-9._-]{0,62}$")
 # These mean something already: our own consumers and a page beside the sources; the two targets that need no table.
 TAKEN_NAMES = {"sources": {"native", "tokens"}, "targets": {"handler", "source"}}
 TABLES = ("sources", "targets", "consumers", "topics")
-CONSUMER_KEYS = ("target", "criticality", "sequence", "event_types", "worker")
+CONSUMER_KEYS = ("target", "criticality", "sequence", "event_types", "worker", "strategy")
 SYNC_SECONDS = 2.0
 # A hundred years.
 MOST_HOURS = 876_000
 # A ledger must not lose an event silently: closing its letters takes a reason.
 CRITICALITIES = ("normal", "ledger")
+# What a consumer that others run does with an event that fails; its tables do not say.
+STRATEGIES = ("fatal", "skip", "retry", "dead-letter")
 # Never written down in a file that is read, copied and committed.
 SECRET_KEYS = {"secret"}
 PASSWORD = re.compile(r"(://[^/@\s]*:[^/@\s]+@)|(\bpassword\s*=)")
@@ -141,10 +143,9 @@ def check_consumer(where: str, name: str, values: Table, config: Config) -> None
     allowed = {*config.targets, *TAKEN_NAMES["targets"]}
     if target and target not in allowed:
         raise ImproperlyConfigured(f"{where} target is {target!r}; there are {', '.join(sorted(allowed))}.")
-    if values.get("criticality", "normal") not in CRITICALITIES:
-        raise ImproperlyConfigured(
-            f"{where} criticality is {values['criticality']!r}; write one of {', '.join(CRITICALITIES)}."
-        )
+    for key, words in (("criticality", CRITICALITIES), ("strategy", STRATEGIES)):
+        if key in values and values[key] not in words:
+            raise ImproperlyConfigured(f"{where} {key} is {values[key]!r}; write one of {', '.join(words)}.")
     if "sequence" in values and not JSON_PATH.match(values["sequence"]):
         raise ImproperlyConfigured(
             f"{where} sequence is {values['sequence']!r}; write a path like $.aggregate_id."

@@ -15,7 +15,7 @@ recent_banners = Memo(list_banners, seconds=2)
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """What base.html shows on every page; the list of what needs attention is made only if it is shown."""
+    """What the shell shows on every page; the list of what needs attention is made only if it is shown."""
     return {
         "environment_name": settings.ENVIRONMENT_NAME,
         "environment_colour": settings.ENVIRONMENT_COLOUR,

@@ -4,8 +4,10 @@ import sys
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.defaultfilters import filesizeformat
 from django.template.loader import render_to_string
 from django.utils import timezone
 from psycopg.errors import QueryCanceled
@@ -26,6 +28,9 @@ def error_page(request: HttpRequest, status: int, headline: str, sentence: str) 
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        most = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        return error_page(request, 413, "That is too large", f"Nothing was changed. A form can hold {most}.")
     return error_page(request, 400, "That request makes no sense here", str(exception))
 
 

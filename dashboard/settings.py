@@ -194,9 +194,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 10, "socket_connect_timeout
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 # Housekeeping has a queue and a worker of its own: a long run must not keep lost work from being found.
-# So have the sources: one that hangs must not keep anything else waiting.
+# So have the sources: one that hangs must not keep anything else waiting. Lanes go where their kind of run says.
 CELERY_TASK_ROUTES = {
-    "dashboard.tasks.run_lane": {"queue": "runs"},
     "sources.tasks.sync": {"queue": "sources"},
     "*": {"queue": "housekeeping"},
 }

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import psycopg
 from django.conf import settings
@@ -28,6 +29,9 @@ TICK_SECONDS = 1.0
 CHORES_EVERY_SECONDS = 15.0
 # The console comes first; the shop opens when it is ready, or after so long.
 READY_WITHIN_SECONDS = 60.0
+# What a machine that slept longer than this, or had no database, missed is not made up for: a weekend would be 200,000
+# events in one transaction.
+MOST_MISSED = timedelta(minutes=1)
 
 
 def open_shop(stopping: threading.Event) -> None:
@@ -61,6 +65,7 @@ def live(sink: Sink, warehouse: Warehouse, stopping: threading.Event) -> None:
         stories.begin(ENDPOINT, began_at, subject=simulator.choose_seller(), speed=speed)
     chores_at = time.monotonic() + CHORES_EVERY_SECONDS
     while not stopping.wait(TICK_SECONDS):
+        wake_up(timezone.now(), simulator, warehouse, night_shift)
         run_safely(lambda: tick(simulator, sink))
         run_safely(lambda: warehouse.tick(timezone.now()))
         if time.monotonic() >= chores_at:
@@ -68,6 +73,15 @@ def live(sink: Sink, warehouse: Warehouse, stopping: threading.Event) -> None:
             run_safely(lambda: night_shift.look_around(timezone.now()))
             run_safely(lambda: tidy_up(simulator))
             run_safely(warehouse.prune)
+
+
+def wake_up(now: datetime, simulator: Simulator, warehouse: Warehouse, night_shift: NightShift) -> None:
+    """If the shop has slept, it goes on from now."""
+    if now - simulator.at > MOST_MISSED:
+        night_shift.sleeps.append((simulator.at, now))
+        simulator.go_on_from(now)
+    if now - warehouse.at > MOST_MISSED:
+        warehouse.go_on_from(now)
 
 
 def tick(simulator: Simulator, sink: Sink) -> None:

@@ -28,7 +28,7 @@ from demo.stories import ENDPOINT, SLOW
 from dlq.sampling import take_sample
 from projections.api import Projector, list_projectors
 from projections.lag import take_samples
-from projections.models import NATIVE, Projection, WaitingEvent
+from projections.models import NATIVE, LagSample, Projection, WaitingEvent
 from projections.runtime.hand import Hand
 from projections.runtime.turn import take_turn
 
@@ -68,6 +68,7 @@ def make_past(sink: Sink, *, is_stopping: Callable[[], bool] = lambda: False) ->
     finally:
         execute("RESET synchronous_commit")
     if not is_stopping():
+        sample_anew(present)
         go_live()
         took = (timezone.now() - began).total_seconds()
         logger.info("A past of %s with %s events was made in %.1f s.", timetable.PAST, count, took)
@@ -145,6 +146,13 @@ def pause_all() -> None:
     """Only those that run: what stopped in a past that was cut short stays stopped."""
     names = [projector.name for projector in list_projectors()]
     Projection.objects.filter(source=NATIVE, name__in=names, state=State.RUNNING).update(state=State.PAUSED)
+
+
+def sample_anew(present: datetime) -> None:
+    """What beat sampled meanwhile shows a shop half-way through its past."""
+    LagSample.objects.filter(at__gt=present).delete()
+    take_sample()
+    take_samples()
 
 
 def go_live() -> None:

@@ -21,15 +21,17 @@ get_shop = Memo(lambda: Shop.objects.get_or_create(pk=1)[0], seconds=0.25)
 
 
 def newest_currency(patch: int) -> str:
-    """The currency that the last even release began to sell in; empty before the first."""
-    opened = list(RATES)[ALWAYS_KNOWN : ALWAYS_KNOWN + patch // 2]
-    return opened[-1] if patch >= 2 else ""
+    """The currency that the last even release began to sell in; empty before the first. They come round again."""
+    opened = list(RATES)[ALWAYS_KNOWN:]
+    return opened[(patch // 2 - 1) % len(opened)] if patch >= 2 else ""
 
 
 def list_rates(patch: int) -> dict[str, float]:
     """The table as that release has it: 1.7.2 sells in francs and knows no rate for them, 1.7.3 does."""
-    known = ALWAYS_KNOWN + (patch - 1) // 2
-    return dict(list(RATES.items())[:known])
+    known = dict(list(RATES.items())[: ALWAYS_KNOWN + patch // 2])
+    if patch % 2 == 0:
+        known.pop(newest_currency(patch), None)
+    return known
 
 
 def to_euro(cents: int, currency: str) -> int:

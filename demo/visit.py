@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.http import urlencode
 
 from breakers.models import Breaker, State
 from dashboard.access import may
-from dashboard.models import AuditEntry, Run
+from dashboard.models import Run
 from demo.models import SeenStep
 from demo.pricing import get_shop
-from dlq.models import FailureGroup
+from dlq.models import DeadLetter, FailureGroup
 from projections.models import NATIVE, Projection, RebuildRequest
 
 # Pages that are steps: who has looked at one has taken it.
@@ -37,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Visit:
-    """The five steps of the story, and two for who wants more."""
+    """The five steps of the story, after one that begins it anew if it is over without you; two for who wants more."""
 
     steps: list[Step]
     more: list[Step]
@@ -58,9 +59,11 @@ def find_visit(user: Any) -> Visit | None:
         return None
     seen = set(SeenStep.objects.filter(user=user.pk).values_list("name", flat=True))
     replays = list(Run.objects.filter(kind="replay", requested_by=str(user)).order_by("-pk")[:20])
+    is_busy, is_over = any(run.is_active for run in replays), any(is_green(run) for run in replays)
     group = find_group()
     return Visit(
         [
+            *([] if group or is_over or is_busy else list_beginnings()),
             Step(
                 "Open the worst group",
                 "One cause, many letters: what failed, since when, in which version.",
@@ -79,11 +82,11 @@ def find_visit(user: Any) -> Visit | None:
                 "Deploy the fix",
                 "Replaying into the bug would only fail again. The shop's own page deploys the next version.",
                 reverse("demo:shop"),
-                is_fixed(user),
+                is_over or not get_shop().is_buggy,
             ),
             Step(
                 "Run the canary",
-                "Replay the group: one letter goes first, then ten, then the rest.",
+                "Replay the group: one letter goes first, then ten, then a hundred, then the rest.",
                 reverse("dlq:group", args=[group.pk]) if group else reverse("dlq:groups"),
                 any(run.options.get("canary") for run in replays),
             ),
@@ -91,7 +94,7 @@ def find_visit(user: Any) -> Visit | None:
                 "Watch it end green",
                 "The run says of each letter what became of it, and so does the audit trail.",
                 reverse("runs:run", args=[replays[0].pk]) if replays else reverse("runs:runs"),
-                any(is_green(run) for run in replays),
+                is_over,
             ),
         ],
         [
@@ -112,16 +115,27 @@ def find_visit(user: Any) -> Visit | None:
     )
 
 
+def list_beginnings() -> list[Step]:
+    """What to do first where nothing of the last bug is left; empty: there is one, or will be in a moment."""
+    shop = get_shop()
+    if shop.is_buggy or not shop.is_past_made:
+        return []
+    return [
+        Step(
+            "Ship the next bug",
+            "Nothing of the last one is left. The shop's own page ships a release with another; "
+            "its first letters come within a minute or two.",
+            reverse("demo:shop"),
+            is_done=False,
+        )
+    ]
+
+
 def find_group() -> FailureGroup | None:
-    """The group of the bug; None: it has not failed yet."""
-    return FailureGroup.objects.filter(consumer=CONSUMER, error_type=ERROR_TYPE).order_by("pk").first()
-
-
-def is_fixed(user: Any) -> bool:
-    return (
-        not get_shop().is_buggy
-        or AuditEntry.objects.filter(actor=str(user), action="shop.deploy", outcome="succeeded").exists()
-    )
+    """The newest group of the bug with open letters; None: nothing of it is open."""
+    is_open = Exists(DeadLetter.objects.open().filter(group=OuterRef("pk")))
+    groups = FailureGroup.objects.filter(is_open, consumer=CONSUMER, error_type=ERROR_TYPE)
+    return groups.order_by("-pk").first()
 
 
 def is_green(run: Run) -> bool:

@@ -1,6 +1,14 @@
 """What other sections and user code may import from the dead letters, and nothing else."""
 
-from dlq.at_source import Closing, Standing, close_at_source, find_letters, is_awaited, reopen_letters
+from dlq.at_source import (
+    Closing,
+    Standing,
+    close_at_source,
+    find_letters,
+    is_awaited,
+    place_letters,
+    reopen_letters,
+)
 from dlq.classification.error import classify_error
 from dlq.cleaning import JsonbText, JsonText, is_believable
 from dlq.models.override import Override
@@ -45,6 +53,7 @@ __all__ = [
     "list_recent",
     "park_again",
     "park_events",
+    "place_letters",
     "record_failure",
     "record_failures",
     "remove_override",

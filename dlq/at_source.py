@@ -25,6 +25,19 @@ FROM (
 WHERE l.id = f.id
 """
 
+# Letters that came without their event's position; one that is busy is placed by a later look.
+PLACE = """
+UPDATE dlq_deadletter l SET position = f.position
+FROM (
+    SELECT l.id, f.position
+    FROM unnest(%s::text[], %s::bigint[]) AS f(event_id, position)
+    JOIN dlq_deadletter l ON l.source = %s AND l.consumer = %s AND l.event_id = f.event_id
+    WHERE l.position IS NULL
+    FOR UPDATE OF l SKIP LOCKED
+) AS f
+WHERE l.id = f.id
+"""
+
 
 class Standing(NamedTuple):
     """How a letter stands."""
@@ -48,10 +61,13 @@ class Closing(NamedTuple):
     reason: str
 
 
-def find_letters(ids: Iterable[int]) -> dict[int, Standing]:
-    """How the letters stand; one that was purged is not in it."""
-    letters = DeadLetter.objects.with_ids(list(ids)).values_list("pk", "status", "closed_by", "closed_at")
-    return {row[0]: Standing(*row) for row in letters}
+def find_letters(ids: Iterable[int], *, lock: bool = False) -> dict[int, Standing]:
+    """How the letters stand, until the transaction is over if they are locked; one that was purged is missing."""
+    letters = DeadLetter.objects.with_ids(list(ids))
+    if lock:
+        letters = letters.select_for_update().order_by("pk")
+    rows = letters.values_list("pk", "status", "closed_by", "closed_at")
+    return {row[0]: Standing(*row) for row in rows}
 
 
 def is_awaited(letter_id: str) -> Exists:
@@ -70,6 +86,13 @@ def close_at_source(closings: list[Closing]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(CLOSE, columns)
         return int(cursor.rowcount)
+
+
+def place_letters(source: str, consumer: str, positions: dict[str, int]) -> None:
+    """Say where the events of letters stand, by event id; a letter that knows its position keeps it."""
+    if positions:
+        with connection.cursor() as cursor:
+            cursor.execute(PLACE, [list(positions), list(positions.values()), source, consumer])
 
 
 def reopen_letters(ids: Iterable[int]) -> None:

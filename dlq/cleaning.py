@@ -4,7 +4,7 @@ what jsonb cannot hold is kept as the bytes it came in.
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -22,6 +22,8 @@ HUGE_NUMBER = re.compile(r"\d[eE][+-]?\d{4}|\d{1000}")
 ROUNDED = re.compile(r"\d(?<![^\s:,\[-]\d)(?:(?=\d*[.eE])[\d.eE+-]{16}|[\d.]*[eE][+-]?\d{3})")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 NO_WORD = re.compile(r"[\W_]+")
+# The same for ASCII, for which a table is quicker than a pattern.
+SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # How far a reporter's clock may be ahead before we take our own time instead.
 CLOCK_AHEAD = timedelta(minutes=5)
@@ -73,19 +75,26 @@ def to_text(value: Any) -> str:
 
 def split_words(text: str) -> str:
     """The words of a text, for the search: what stands between them is not looked for."""
-    return NO_WORD.sub(" ", text).strip()
+    return (text.translate(SPACES) if text.isascii() else NO_WORD.sub(" ", text)).strip()
 
 
 def clean_name(value: Any) -> str:
     """A short text that can be indexed: a longer one keeps its beginning and gets its hash, so it stays itself."""
-    # Nearly all of them, and there are a dozen to a letter.
-    if type(value) is str and value.isascii() and len(value) <= MOST_NAME_BYTES and "\0" not in value:
-        return value
     name = clean_text(value)
     encoded = name.encode()
     if len(encoded) <= MOST_NAME_BYTES:
         return name
     return f"{encoded[:400].decode(errors='ignore')}…{sha256(encoded).hexdigest()}"
+
+
+def clean_names(values: Sequence[Any]) -> Sequence[str]:
+    """Each of them; most often one look tells that all are clean, and there are a dozen to a letter."""
+    try:
+        together = "".join(values)
+    except TypeError:
+        return [clean_name(value) for value in values]
+    is_clean = len(together) <= MOST_NAME_BYTES and together.isascii() and "\0" not in together
+    return values if is_clean else [clean_name(value) for value in values]
 
 
 def clean_time(value: datetime | None) -> datetime:
@@ -105,6 +114,8 @@ def is_believable(value: datetime, now: datetime | None = None) -> bool:
 
 def clean_number(value: Any, bits: int) -> int | None:
     """A whole number that fits its column; None for anything else."""
+    if value is None:
+        return None
     fits = isinstance(value, int) and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
     return int(value) if fits else None
 
@@ -134,7 +145,7 @@ def clean_document(text: JsonText, *, needs_value: bool) -> Payload:
     raw = text.encode(errors="surrogatepass")
     is_known = isinstance(text, JsonbText) and len(raw) <= MOST_JSON_BYTES and is_flat(text)
     document, value = (str(text), None) if is_known and not needs_value else read_json(raw)
-    is_exact = document is not None and not ROUNDED.search(document)
+    is_exact = document is not None and not is_rounded(text)
     return Payload(document, None if is_exact else raw, len(raw), value)
 
 
@@ -164,6 +175,11 @@ def read_json(raw: bytes) -> tuple[str | None, Any]:
     if has_huge_number(text) or not is_shallow(text, value):
         return None, None
     return text, value
+
+
+def is_rounded(text: JsonText) -> bool:
+    """Whether a number would not survive; another Postgres writes none with an exponent, so one needs a point."""
+    return ("." in text or not isinstance(text, JsonbText)) and ROUNDED.search(text) is not None
 
 
 def refuse(constant: str) -> None:

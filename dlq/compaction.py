@@ -107,9 +107,13 @@ class Blocked:
         began = time.monotonic()
         if self.is_due and began >= self.not_before:
             cursor.execute(COUNT_BLOCKED)
-            self.is_due = False
+            # A count that is rolled back is still owed.
+            transaction.on_commit(self.settle)
             now = time.monotonic()
             self.not_before = now + (now - began) / MOST_OF_THE_TIME - GRACE_SECONDS
+
+    def settle(self) -> None:
+        self.is_due = False
 
 
 _blocked = Blocked()

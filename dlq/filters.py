@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.forms import BoundField
 
+from dashboard.fields import NamedChoiceField
 from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
 from dlq.masking import MASKED, Masker
@@ -58,14 +59,14 @@ def text(label: str, **kwargs: Any) -> forms.CharField:
 
 
 def choice(label: str, anything: str, choices: Any) -> forms.ChoiceField:
-    return forms.ChoiceField(required=False, label=label, choices=[("", anything), *choices])
+    return NamedChoiceField(required=False, label=label, choices=[("", anything), *choices])
 
 
 class LetterFilter(forms.Form):
     """All in the URL; whatever is given must hold. `status` is open unless it says otherwise."""
 
     words = text("Words in the error")
-    status = forms.ChoiceField(
+    status = NamedChoiceField(
         required=False,
         label="Status",
         choices=[(OPEN, "open"), *((name, name) for name in STATUSES if name)],
@@ -84,6 +85,9 @@ class LetterFilter(forms.Form):
     trace_id = text("Trace id")
     attempts = forms.IntegerField(
         required=False, min_value=1, max_value=1_000_000, label="Attempts, at least"
+    )
+    most_attempts = forms.IntegerField(
+        required=False, min_value=1, max_value=1_000_000, label="Attempts, at most"
     )
     group = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, label="Group")
     path = text("Payload path")
@@ -167,6 +171,8 @@ class LetterFilter(forms.Form):
             if wanted["attempts"] > 1:
                 # Says the same again, in the words of the partial index.
                 conditions &= Q(attempts__gt=RawSQL("1", ()))
+        if "most_attempts" in wanted:
+            conditions &= Q(attempts__lte=wanted["most_attempts"])
         for name in ("sequence_key", "trace_id", "tenant"):
             # Says the same again, in the words of the partial index.
             if any(EQUAL.get(given) == name for given in wanted):

@@ -61,9 +61,12 @@ class Fingerprint:
 
 
 def fingerprint(*, source: str, consumer: str, error_type: str, message: str, stacktrace: str) -> Fingerprint:
-    normal_message = normalise(message)
-    frame = find_own_frame(stacktrace)
-    parts = (error_type, normal_message, frame)
+    return hash_parts(source, consumer, error_type, normalise(message), find_own_frame(stacktrace))
+
+
+# The letters of one group are made of the same parts, so a batch asks for few of them.
+@lru_cache(maxsize=1000)
+def hash_parts(source: str, consumer: str, *parts: str) -> Fingerprint:
     return Fingerprint(digest(source, consumer, *parts), digest(*parts), *parts)
 
 

@@ -5,7 +5,9 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from dashboard.fields import NamedChoiceField
 from dlq.models import ClassificationRule
+from dlq.models.words import Category
 from dlq.replay.options import LANES, ReplayOptions
 from dlq.reprocess.choice import EventChoice
 from projections.api import find_projector, list_projectors
@@ -34,6 +36,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.label_suffix = ""
+        self.fields["category"].widget.choices = [("", "choose one"), *Category.choices]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
@@ -56,7 +59,7 @@ class AssignForm(forms.Form):
 
 
 class MuteForm(forms.Form):
-    hours = forms.ChoiceField(required=False, choices=list(MUTE_FOR.items()))
+    hours = NamedChoiceField(required=False, choices=list(MUTE_FOR.items()))
     reason = forms.CharField(required=False, max_length=500)
 
     @property
@@ -77,10 +80,14 @@ class TicketForm(forms.Form):
 class ReplayForm(forms.Form):
     """How a replay is to go about it."""
 
-    start = forms.ChoiceField(choices=[("canary", ""), ("all", ""), ("dry", "")], initial="canary")
+    start = NamedChoiceField(choices=[("canary", ""), ("all", ""), ("dry", "")], initial="canary")
     pace = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     stop_after = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
-    lanes = forms.TypedChoiceField(choices=[(n, n) for n in LANES], coerce=int)
+    lanes = forms.TypedChoiceField(
+        choices=[(n, n) for n in LANES],
+        coerce=int,
+        error_messages={"invalid_choice": f"There can be {', '.join(map(str, LANES))} lanes."},
+    )
     reason = forms.CharField(required=False, max_length=1000)
 
     def options(self, *, force: bool) -> ReplayOptions:
@@ -98,7 +105,7 @@ class ReplayForm(forms.Form):
 class EventsForm(forms.Form):
     """Which events of the store: of one projection, by stream, type and the time at which they were recorded."""
 
-    consumer = forms.ChoiceField(label="Projection")
+    consumer = NamedChoiceField(label="Projection")
     stream = forms.CharField(required=False, max_length=700, label="Stream (aggregate)")
     type = forms.MultipleChoiceField(required=False, label="Types; none are all")
     since = forms.DateTimeField(required=False, label="Recorded from")

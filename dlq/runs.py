@@ -90,5 +90,5 @@ def finish(items: list[int], outcome: str) -> None:
 for verb in verbs.VERBS.values():
     kinds.register(VerbKind(verb))
 kinds.register(Reclassify())
-kinds.register(Replay())
-kinds.register(Reprocess())
+kinds.register(Replay(), queue="replays")
+kinds.register(Reprocess(), queue="replays")

@@ -9,11 +9,17 @@ from django.utils.safestring import SafeString
 from dashboard.columns import NumberColumn, TimeColumn
 from dashboard.markup import markup
 from dlq.masking import Masker
-from dlq.models import DeadLetter
+from dlq.models import DeadLetter, FailureGroup
 from dlq.queries import GroupRow
 from dlq.templatetags.dlq import category_word, sparkline, status_badge
+from projections.api import NATIVE
 
 BADGES = {"new": ("bad", "New today"), "regressed": ("warn", "Regressed"), "muted": ("mute", "Muted")}
+
+
+def name_consumer(group: FailureGroup) -> str:
+    """With its source before it, as redrive.toml names it; our own consumers have none."""
+    return group.consumer if group.source == NATIVE else f"{group.source}/{group.consumer}"
 
 
 class GroupTable(tables.Table):
@@ -25,7 +31,7 @@ class GroupTable(tables.Table):
     open_count = NumberColumn(verbose_name="Open")
     blocked = tables.Column(verbose_name="Holds up", empty_values=())
     versions = tables.Column(verbose_name="Versions", attrs={"td": {"class": "mono"}})
-    assignee = tables.Column(accessor="group__assignee", verbose_name="Who")
+    assignee = tables.Column(accessor="group__assignee", verbose_name="Who", attrs={"td": {"class": "name"}})
     first_at = TimeColumn(verbose_name="First seen")
     last_at = TimeColumn(verbose_name="Last seen")
 
@@ -34,8 +40,10 @@ class GroupTable(tables.Table):
         default = ""
         row_attrs = {"id": lambda record: f"group-{record.group.pk}"}
 
-    def __init__(self, rows: list[GroupRow], *, masker: Masker, **kwargs: Any) -> None:
-        super().__init__(rows, **kwargs)
+    def __init__(self, rows: list[GroupRow], *, masker: Masker, exclude: tuple[str, ...] = ()) -> None:
+        if not any(row.group.assignee for row in rows):
+            exclude += ("assignee",)
+        super().__init__(rows, exclude=exclude)
         self.masker = masker
 
     def render_title(self, record: GroupRow) -> SafeString:
@@ -43,7 +51,7 @@ class GroupTable(tables.Table):
             '<a class="what" href="{}">{}</a><span class="dim">{} · {}</span>',
             reverse("dlq:group", args=[record.group.pk]),
             self.masker.heading(record.group, record.example),
-            record.group.consumer,
+            name_consumer(record.group),
             category_word(record.group.category),
         )
 
@@ -66,12 +74,13 @@ class GroupTable(tables.Table):
         group = record.group
         if not group.blocked_sequence_count:
             return ""
-        parked = markup(", {} parked", intcomma(group.parked_count)) if group.parked_count else ""
+        parked = group.parked_count
         return markup(
-            '<span class="dim">{} sequence{}{}</span>',
+            '<span class="dim"><span class="nowrap">{} sequence{}{}</span>{}</span>',
             intcomma(group.blocked_sequence_count),
             "" if group.blocked_sequence_count == 1 else "s",
-            parked,
+            "," if parked else "",
+            markup(' <span class="nowrap">{} parked</span>', intcomma(parked)) if parked else "",
         )
 
     def render_versions(self, value: list[str]) -> str:

@@ -10,6 +10,7 @@ from projections.definition import (
     list_projectors,
     register,
 )
+from projections.foreign.places import describe_place
 from projections.models import NATIVE, Criticality, Effects
 from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
@@ -55,6 +56,7 @@ __all__ = [
     "VersionConflictError",
     "append",
     "describe_event",
+    "describe_place",
     "find_event",
     "find_projector",
     "find_standing",

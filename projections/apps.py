@@ -13,7 +13,7 @@ class ProjectionsConfig(AppConfig):
         from projections.definition import list_projectors
         from projections.foreign.queries import find_troubled as find_troubled_foreign
         from projections.foreign.record import keep, look
-        from projections.needs import find_lagging
+        from projections.needs import find_lagging, find_lagging_foreign
         from projections.queries import find_troubled
         from sources.api import keep_checkpoints
 
@@ -24,5 +24,6 @@ class ProjectionsConfig(AppConfig):
         attention.register(find_troubled, rank=1)
         attention.register(find_troubled_foreign, rank=1)
         attention.register(find_lagging, rank=3)
+        attention.register(find_lagging_foreign, rank=3)
         keep_checkpoints(look, keep)
         post_migrate.connect(sync_declared, sender=self)

@@ -8,8 +8,8 @@ from django.utils import timezone
 from projections.lag import Lag, Sample
 from projections.models import Pace
 
-# Half a wide page; narrower ones scroll, since text must not shrink.
-WIDTH, HEIGHT, LEFT, BOTTOM = 560, 180, 4, 20
+# Stretched to the width of the page; their text stands beside them, since it must not be stretched.
+WIDTH, HEIGHT, EDGE = 560, 148, 4
 SPARK_WIDTH, SPARK_HEIGHT = 120, 24
 MINUTES = 60
 BAR_WIDTH, BARS_HEIGHT = 9, 120
@@ -56,11 +56,11 @@ def draw_lag(samples: list[Sample], now: Sample) -> LagChart | None:
     began, span = samples[0].at, max((samples[-1].at - samples[0].at).total_seconds(), 1)
 
     def y(value: int) -> float:
-        return BOTTOM + (HEIGHT - 2 * BOTTOM) * (1 - (value - least) / max(most - least, 1))
+        return EDGE + (HEIGHT - 2 * EDGE) * (1 - (value - least) / max(most - least, 1))
 
     points = [
         Point(
-            LEFT + (WIDTH - 2 * LEFT) * (sample.at - began).total_seconds() / span,
+            WIDTH * (sample.at - began).total_seconds() / span,
             y(sample.head),
             y(sample.position),
             sample,
@@ -68,9 +68,9 @@ def draw_lag(samples: list[Sample], now: Sample) -> LagChart | None:
         for sample in samples
     ]
     was, is_now = samples[0].head - samples[0].position, now.head - now.position
-    trend = "grew" if is_now > was else "shrank" if is_now < was else "stayed the same"
-    sentence = f"The gap between head and position {trend}: from {was:,} to {is_now:,} positions."
-    return LagChart(points, most, least, sentence)
+    trend = "grew" if is_now > was else "shrank"
+    change = f"stayed at {was:,}" if is_now == was else f"{trend} from {was:,} to {is_now:,}"
+    return LagChart(points, most, least, f"The gap between head and position {change} positions.")
 
 
 def draw_spark(samples: list[Sample], lag: Lag) -> str:
@@ -106,6 +106,10 @@ class FailureChart:
     bars: list[Bar]
     most: int
     totals: dict[str, int]
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.totals.values())
 
 
 def draw_failures(paces: list[Pace]) -> FailureChart:

@@ -1,13 +1,16 @@
 """What the projections want a person to look at besides those that have stopped; asked on every page."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.templatetags.console import duration
 from projections.lag import Lag, Measures, Rates, get_lags
-from projections.models import NATIVE, Projection
+from projections.models import NATIVE, ForeignProjection, Projection
+from projections.models.foreign import STALE_AFTER
 from projections.queries import list_consumed
 from projections.reasons import explain
 
@@ -31,21 +34,46 @@ def find_lagging() -> Iterator[Need]:
     )
     lagging = [row for row in rows.order_by("name") if is_lagging(lags[row.pk], row.grace_seconds)]
     if len(lagging) > MOST_NEEDS:
-        names = ", ".join(row.name for row in lagging[:3])
-        sentence = f"{names} and {len(lagging) - 3:,} more have fallen behind."
-        url = reverse("projections:projections")
-        yield Need(f"{len(lagging):,} projections are behind", sentence, url, "See the projections", "warn")
+        yield sum_up([row.name for row in lagging])
         return
     consumed = list_consumed() if lagging else set()
     for row in lagging:
-        lag = lags[row.pk]
-        yield Need(
-            f"{row.name} is {lag.events:,} event{'' if lag.events == 1 else 's'} behind",
-            f"The oldest has waited for {duration(lag.delay_seconds)}. {explain_why(row, lag, row.name in consumed)}",
-            reverse("projections:projection", args=[row.pk]),
-            "See the projection",
-            "warn",
-        )
+        why = explain_why(row, lags[row.pk], row.name in consumed)
+        yield describe(row.name, lags[row.pk], why, reverse("projections:projection", args=[row.pk]))
+
+
+def find_lagging_foreign() -> Iterator[Need]:
+    """The same of projections that other systems run; those that do not run are needs of their own."""
+    now = timezone.now()
+    rows = ForeignProjection.objects.filter(
+        state=ForeignProjection.State.RUNNING,
+        lag__gt=0,
+        oldest_at__lt=now - timedelta(seconds=BURST_SECONDS),
+        read_at__gt=now - STALE_AFTER,
+    ).exclude(lag_bound=ForeignProjection.Bound.AT_MOST)
+    lags = {row: Lag(0, row.lag or 0, row.oldest_at) for row in rows.order_by("source", "name")}
+    lagging = [row for row, lag in lags.items() if is_lagging(lag, grace_seconds=0)]
+    if len(lagging) > MOST_NEEDS:
+        yield sum_up([str(row) for row in lagging])
+        return
+    for row in lagging:
+        yield describe(str(row), lags[row], row.evidence, reverse("projections:foreign", args=[row.pk]))
+
+
+def describe(name: str, lag: Lag, why: str, url: str) -> Need:
+    return Need(
+        f"{name} is {lag.events:,} event{'' if lag.events == 1 else 's'} behind",
+        f"The oldest has waited for {duration(lag.delay_seconds)}. {why}",
+        url,
+        "See the projection",
+        "warn",
+    )
+
+
+def sum_up(names: list[str]) -> Need:
+    sentence = f"{', '.join(names[:3])} and {len(names) - 3:,} more have fallen behind."
+    url = reverse("projections:projections")
+    return Need(f"{len(names):,} projections are behind", sentence, url, "See the projections", "warn")
 
 
 def is_lagging(lag: Lag, grace_seconds: float) -> bool:

@@ -50,6 +50,9 @@ def explain(
         events = "1 event waits" if number == 1 else f"{number:,} events wait"
         sentence = f"{events} for breaker {breaker}; the other streams go on."
         return Reason("Waiting", "warn", sentence)
+    if missing := row.accounting.get("missing"):
+        events = "1 event is" if missing == 1 else f"{missing:,} events are"
+        return Reason("Unaccounted", "bad", f"{events} neither done nor on record anywhere.")
     if not lag:
         return Reason("Up to date", "good", "It has handled every event of its types.")
     return explain_lag(measures)

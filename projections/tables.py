@@ -1,6 +1,7 @@
 from typing import Any
 
 import django_tables2 as tables
+from django.urls import reverse
 
 from dashboard.columns import BadgeColumn, NumberColumn, TemplateCell, TimeColumn
 from dashboard.markup import markup
@@ -18,7 +19,12 @@ OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED
 
 
 class ProjectionTable(tables.Table):
-    name = TemplateCell("projections/_name_cell.html", verbose_name="Projection", empty_values=())
+    name = TemplateCell(
+        "projections/_name_cell.html",
+        verbose_name="Projection",
+        empty_values=(),
+        attrs={"td": {"class": "name"}},
+    )
     state = TemplateCell("projections/_state_cell.html", verbose_name="State", empty_values=())
     lag = NumberColumn(accessor="measures__lag__events", verbose_name="Lag, events")
     delay = TemplateCell("projections/_delay_cell.html", verbose_name="Delay", empty_values=())
@@ -45,7 +51,8 @@ class ProjectionTable(tables.Table):
 class SkipTable(tables.Table):
     at = TimeColumn(verbose_name="Skipped")
     projection = tables.Column(
-        linkify=("projections:projection", {"projection_id": tables.A("projection_id")})
+        linkify=("projections:projection", {"projection_id": tables.A("projection_id")}),
+        attrs={"td": {"class": "name"}},
     )
     event_type = tables.Column(verbose_name="Event", attrs={"td": {"class": "mono"}})
     stream = tables.Column(attrs={"td": {"class": "mono"}})
@@ -75,7 +82,8 @@ class SkipTable(tables.Table):
 class RequestTable(tables.Table):
     requested_at = TimeColumn(verbose_name="Asked for")
     projection = tables.Column(
-        linkify=("projections:projection", {"projection_id": tables.A("projection_id")})
+        linkify=("projections:projection", {"projection_id": tables.A("projection_id")}),
+        attrs={"td": {"class": "name"}},
     )
     requested_by = tables.Column(verbose_name="By")
     reason = tables.Column()
@@ -100,6 +108,9 @@ class HistoryTable(tables.Table):
     outcome = BadgeColumn(OUTCOME_TONES)
     actor = tables.Column(verbose_name="By")
     reason = tables.Column()
+    run = tables.Column(
+        accessor="details__run", linkify=lambda value: reverse("runs:run", args=[value]) if value else None
+    )
 
     class Meta:
         orderable = False

@@ -1,14 +1,8 @@
 """What other sections may import from the sources, and nothing else."""
 
-from sources.base import (
-    Bound,
-    Checkpoints,
-    ForeignCheckpoint,
-    ResetRefusedError,
-    SourceError,
-    Unaccounted,
-)
-from sources.copies import describe_only_copy
+from sources.base import SourceError
+from sources.checkpoints.contract import Bound, Checkpoints, ForeignCheckpoint, ResetRefusedError, Unaccounted
+from sources.copies import describe_only_copy, list_retention
 from sources.inspection import list_read_only, why_not
 from sources.keeping import keep_checkpoints
 from sources.registry import find_source
@@ -29,6 +23,7 @@ __all__ = [
     "find_source",
     "keep_checkpoints",
     "list_read_only",
+    "list_retention",
     "why_no_retry",
     "why_not",
 ]

@@ -1,10 +1,15 @@
-"""What every source must offer: capabilities, frozen rows, and the one error of this boundary."""
+"""What every source must offer: capabilities, frozen rows, and the one error of this boundary.
+
+What those with checkpoints offer besides is in checkpoints/contract.py.
+"""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from sources.checkpoints.contract import Checkpoints
 
 
 class SourceError(Exception):
@@ -13,13 +18,6 @@ class SourceError(Exception):
     def __init__(self, message: str, *, permanent: bool) -> None:
         super().__init__(message)
         self.permanent = permanent
-
-
-class ResetRefusedError(SourceError):
-    """A checkpoint was left alone, because its worker would undo a reset or had moved it meanwhile."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, permanent=True)
 
 
 @dataclass(frozen=True)
@@ -95,72 +93,6 @@ class ForeignLetter:
         return ForeignState(self.key, self.status, self.failed_at, self.attempts)
 
 
-class Bound(StrEnum):
-    """How a number of events is meant: it was counted, or only so many could be looked at."""
-
-    EXACT = ""
-    AT_MOST = "at_most"
-    AT_LEAST = "at_least"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Whether somebody works, None if that cannot be seen, and how we know."""
-
-    is_running: bool | None
-    sentence: str
-    # Who was looked for, by name; empty: nobody said whom to look for.
-    worker: str = ""
-    # Whether not being seen means being stopped; a projector that works in batches comes and goes.
-    is_steady: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForeignCheckpoint:
-    """How far a consumer that others run has come; None always means that it cannot be known."""
-
-    consumer: str
-    # In the source's own words, such as an event id; `position` if it is a number.
-    at: str
-    # Another one after every write: what a reset compares before it touches anything.
-    stamp: str
-    worker: Evidence
-    position: int | None = None
-    head: int | None = None
-    last_event_id: str = ""
-    last_event_type: str = ""
-    updated_at: datetime | None = None
-    # Since it was written, by the source's own clock.
-    idle_seconds: float | None = None
-    # Events that it has not come to, and when the first of those was written.
-    lag: int | None = None
-    lag_bound: Bound = Bound.EXACT
-    # Why it is not known, or not known better.
-    lag_note: str = ""
-    waiting_since: datetime | None = None
-
-
-@dataclass(frozen=True)
-class NamedEvent:
-    """An event, as much as a person needs to look for its effect."""
-
-    event_id: str
-    event_type: str
-    stream: str
-    position: str
-
-
-@dataclass(frozen=True)
-class Unaccounted:
-    """Events that a checkpoint went past without a trace; the number is None if that cannot be known."""
-
-    number: int | None
-    sentence: str
-    named: list[NamedEvent] = field(default_factory=list)
-    # When the newest of them was written; None: there is none.
-    newest_at: datetime | None = None
-
-
 @dataclass(frozen=True)
 class Found:
     """What one part of a source, its letters or its checkpoints, offers."""
@@ -213,24 +145,10 @@ class Letters(Protocol):
     def split_open(self, parts: int) -> tuple[int, list[str]]:
         """How many rows are open, and the keys that part them into as many parts of about the same size."""
 
-    def write_status(self, changes: list[Change]) -> set[str]:
-        """Compare-and-set; returns the keys of rows that were as seen and are changed."""
+    def write_status(self, changes: list[Change], *, skip_locked: bool = False) -> set[str]:
+        """Compare-and-set; returns the keys of rows that were as seen and are changed.
 
-
-class Checkpoints(Protocol):
-    """The checkpoints of a source. Each call is one bounded transaction."""
-
-    def inspect(self) -> Found: ...
-
-    def list_checkpoints(self) -> list[ForeignCheckpoint]: ...
-
-    def find_unaccounted(self, checkpoint: ForeignCheckpoint) -> Unaccounted: ...
-
-    def reset_checkpoint(self, consumer: str, *, stamp: str, has_seen_worker: bool) -> bool:
-        """Take it back to before the first event, or raise ResetRefusedError; nothing happens if there is none.
-
-        `has_seen_worker`: its worker was seen before, so that not seeing it means something. Returns whether it is
-        certain that nobody worked while this was done.
+        `skip_locked`: rows that somebody holds are passed over, and not waited for.
         """
 
 
@@ -265,7 +183,7 @@ class Visit(Protocol):
         """None: it has none that could be read."""
 
     @property
-    def checkpoints(self) -> Checkpoints | None:
+    def checkpoints(self) -> "Checkpoints | None":
         """None: it has none that could be read."""
 
     def inspect(self) -> Inspection: ...

@@ -4,12 +4,14 @@ Settings are made inside the transaction, not when connecting: a pooler between 
 there, or give them to somebody else.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
 from sources.base import SourceError
@@ -20,6 +22,7 @@ Cursor = psycopg.Cursor[TupleRow]
 CONNECT_SECONDS = 3
 # What a source's own people see in pg_stat_activity.
 APPLICATION_NAME = "redrive"
+PORTS = re.compile(r"[0-9,]*")
 # One round trip; times without a zone are taken for UTC.
 LIMITS = """
 SELECT set_config('statement_timeout', %(statement)s, true), set_config('lock_timeout', %(lock)s, true),
@@ -43,6 +46,17 @@ PERMANENT = (
     errors.DatatypeMismatch,
     errors.InvalidTextRepresentation,
 )
+
+
+def is_address(dsn: str) -> bool:
+    """Whether it says where to connect; if not, the driver's errors would repeat the password or parts of it."""
+    try:
+        parts = conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:
+        return False
+    host, port, database = (str(parts.get(name, "")) for name in ("host", "port", "dbname"))
+    # A password with / or @ moves what stands behind it into these.
+    return "@" not in host + database and PORTS.fullmatch(port) is not None
 
 
 @contextmanager

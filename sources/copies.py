@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.utils import timezone
 
-from sources.registry import find_source
+from sources.registry import find_source, list_sources
 
 
 def describe_only_copy(source: str, topic: str, first_failed_at: datetime) -> str:
@@ -15,6 +15,12 @@ def describe_only_copy(source: str, topic: str, first_failed_at: datetime) -> st
     if hours is None or timezone.now() - first_failed_at < timedelta(hours=hours):
         return ""
     return f"This is the only copy: the broker keeps events for {hours:g} h."
+
+
+def list_retention() -> tuple[dict[str, float], dict[str, float]]:
+    """The hours that are said of topics, and of sources."""
+    sources = {source.name: source.retention_hours for source in list_sources()}
+    return settings.TOPIC_RETENTION, {name: hours for name, hours in sources.items() if hours is not None}
 
 
 def find_retention_hours(source: str, topic: str) -> float | None:

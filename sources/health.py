@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.utils import timezone
+from django.utils.formats import date_format
+
 from dashboard.models import Run
 from dashboard.templatetags.console import duration
 from sources.models import SourceState
@@ -18,6 +21,8 @@ class Health:
     says: str
     tone: str
     sentence: str
+    # Nothing comes from it: every page says so.
+    is_away: bool = False
 
     @property
     def needs_somebody(self) -> bool:
@@ -32,24 +37,32 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
             "warn",
             "The first look comes within seconds.",
         )
-    if state.error:
-        return judge_error(state, now)
     late = max(SILENT_AFTER, timedelta(seconds=3 * every_seconds))
-    if state.synced_at is None or now - state.synced_at > late:
-        since = f" for {duration((now - state.synced_at).total_seconds())}" if state.synced_at else " yet"
+    if is_overdue(state, late, now):
+        since = f" {describe_since(state.synced_at, now)}" if state.synced_at else " yet"
+        last = f" The last try failed: {end(state.error)}" if state.error else ""
         return Health(
             "not looked at",
             "is not looked at",
             "bad",
-            f"Nobody has looked at it{since}: no worker takes the queue sources, or beat is away.",
+            f"Nobody has looked at it{since}: no worker takes the queue sources, or beat is away.{last}",
         )
+    if state.error:
+        return judge_error(state, now)
     if importing and not importing.is_active:
-        ended = importing.get_state_display().lower()
+        ended = "failed" if importing.state == Run.State.FAILED else "was cancelled"
         return Health(
             "not complete",
             "is not complete",
             "bad",
             f"Its first import {ended}: rows from before are missing.",
+        )
+    if importing and importing.state == Run.State.PAUSED:
+        return Health(
+            "import paused",
+            "is not complete yet",
+            "warn",
+            "Its first import is paused; only new rows come in.",
         )
     if importing:
         return Health(
@@ -58,19 +71,38 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
             "info",
             "Its rows are read for the first time; new ones come beside.",
         )
+    if state.cursor.get("is_behind"):
+        return Health(
+            "behind", "is behind", "warn", "It has more new rows than one look could read; the next goes on."
+        )
     return Health("up to date", "is up to date", "good", f"Looked at every {every_seconds:g} s.")
 
 
+def is_overdue(state: SourceState, late: timedelta, now: datetime) -> bool:
+    """Whether nobody looks, though it is time; after a failure the next look is due when it says."""
+    if state.error and state.leased_until and state.leased_until > now:
+        # It is tried right now, and may hang.
+        return False
+    due_at = max((at for at in (state.next_at, state.synced_at) if at), default=None)
+    return due_at is None or now - due_at > late
+
+
 def judge_error(state: SourceState, now: datetime) -> Health:
-    since = now - (state.failing_since or now)
+    since = state.failing_since or now
     then = "Somebody must act." if state.is_permanent else "It is tried again by itself."
-    sentence = f"For {duration(since.total_seconds())}: {end(state.error)} {then}"
-    if state.synced_at and state.failing_since and state.synced_at >= state.failing_since:
+    sentence = f"{describe_since(since, now).capitalize()}: {end(state.error)} {then}"
+    tone = "bad" if state.is_permanent or now - since > SILENT_AFTER else "warn"
+    if not state.error_count:
         # The look itself came to its end: it was only what is owed that could not be written.
-        return Health("writes fail", "does not take what is written", "bad", sentence)
+        return Health("writes fail", "does not take what is written", tone, sentence)
     if state.is_permanent:
-        return Health("refuses", "cannot be read", "bad", sentence)
-    return Health("no answer", "does not answer", "bad" if since > SILENT_AFTER else "warn", sentence)
+        return Health("refuses", "cannot be read", tone, sentence, is_away=True)
+    return Health("no answer", "does not answer", tone, sentence, is_away=True)
+
+
+def describe_since(since: datetime, now: datetime) -> str:
+    seconds = (now - since).total_seconds()
+    return f"for {duration(seconds)}, since {date_format(timezone.localtime(since), 'H:i:s')}"
 
 
 def end(sentence: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from sources.base import Checkpoints
+from sources.checkpoints.contract import Checkpoints
 
 
 class Keeper(NamedTuple):

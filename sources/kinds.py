@@ -9,6 +9,7 @@ from sources import registry
 from sources.base import Source
 from sources.checkpoints.eventcore import EventcoreCheckpoints
 from sources.checkpoints.eventsource_py import EventsourceCheckpoints
+from sources.connect import is_address
 from sources.sql.mapping import KEYS, Mapping, make_mapping
 from sources.sql.presets import EVENTSOURCE_PY, PLATFORM_SERVICES
 from sources.sql.source import MakeCheckpoints, SqlSource
@@ -40,6 +41,11 @@ def make_sql_source(kind: str, name: str, mapping: Mapping | None, values: dict[
     dsn = values.get("dsn")
     if not isinstance(dsn, str) or not dsn:
         raise ImproperlyConfigured(f'{where} needs a dsn, such as "env:{name.upper()}_DSN".')
+    if not is_address(dsn):
+        # The sentence does not repeat it.
+        raise ImproperlyConfigured(
+            f"{where} dsn is not an address of a Postgres; percent-encode special characters of the password."
+        )
     return SqlSource(
         name,
         kind,

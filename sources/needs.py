@@ -10,17 +10,17 @@ from django.utils import timezone
 from dashboard.attention import Need
 from sources.models import MovedRow
 from sources.orphans import find_all_orphans
-from sources.queries import list_rows
+from sources.queries import list_health
 
 # Long enough that whoever closed them sees it.
 MOVED_FOR = timedelta(hours=1)
 
 
 def find_silent() -> Iterator[Need]:
-    for row in list_rows() if settings.SOURCES else ():
-        if row.health.needs_somebody:
-            url = reverse("sources:source", args=[row.name])
-            yield Need(f"{row.name} {row.health.says}", row.health.sentence, url, "See the source")
+    for name, health in list_health().items() if settings.SOURCES else ():
+        if health.needs_somebody:
+            url, link = reverse("sources:source", args=[name]), "See the source"
+            yield Need(f"{name} {health.says}", health.sentence, url, link, is_away=health.is_away)
 
 
 def find_untried() -> Iterator[Need]:

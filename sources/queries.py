@@ -14,7 +14,7 @@ from dlq.api import count_by_source
 from sources.health import Health, judge
 from sources.inspection import Kept
 from sources.models import MovedRow, OwedRelease, OwedWrite, SourceState
-from sources.sync.importing import find_import
+from sources.sync.importing import find_imports
 
 # Above this the page says "10,000+".
 MOST_COUNTED = 10_000
@@ -72,40 +72,49 @@ class SourceRow:
         return [(short, why[name]) for name, (_, short) in CAPABILITIES.items() if why.get(name)]
 
 
+def list_health() -> dict[str, Health]:
+    """How each source is, and nothing more: every page asks."""
+    states = SourceState.objects.defer("inspection").in_bulk(list(settings.SOURCES))
+    imports = find_imports({name: state.cursor for name, state in states.items()})
+    now = timezone.now()
+    return {
+        name: judge(states.get(name), every_seconds(values), imports.get(name), now)
+        for name, values in sorted(settings.SOURCES.items())
+    }
+
+
 def list_rows() -> list[SourceRow]:
-    states = SourceState.objects.in_bulk(list(settings.SOURCES))
-    counts = count_by_source()
-    return [
-        make_row(name, values, states.get(name), counts) for name, values in sorted(settings.SOURCES.items())
-    ]
+    return make_rows(settings.SOURCES)
 
 
 def get_row(name: str) -> SourceRow:
     """The source; Http404 if redrive.toml names none of this name."""
     if name not in settings.SOURCES:
         raise Http404(f"redrive.toml names no source {name}.")
-    return make_row(
-        name, settings.SOURCES[name], SourceState.objects.filter(name=name).first(), count_by_source()
-    )
+    return make_rows({name: settings.SOURCES[name]})[0]
 
 
-def make_row(
-    name: str, values: dict[str, Any], state: SourceState | None, counts: dict[str, int]
-) -> SourceRow:
-    now = timezone.now()
-    importing = find_import(state.cursor) if state else None
-    return SourceRow(
-        name,
-        values["kind"],
-        state,
-        judge(state, every_seconds(values), importing, now),
-        open_count=counts.get(name, 0),
-        owed_count=sum(
-            owed.objects.filter(source=name)[:MOST_COUNTED].count() for owed in (OwedWrite, OwedRelease)
-        ),
-        importing=importing,
-        now=now,
-    )
+def make_rows(sources: dict[str, dict[str, Any]]) -> list[SourceRow]:
+    states = SourceState.objects.in_bulk(list(sources))
+    imports = find_imports({name: state.cursor for name, state in states.items()})
+    counts, now = count_by_source(), timezone.now()
+    return [
+        SourceRow(
+            name,
+            values["kind"],
+            states.get(name),
+            judge(states.get(name), every_seconds(values), imports.get(name), now),
+            open_count=counts.get(name, 0),
+            owed_count=count_owed(name),
+            importing=imports.get(name),
+            now=now,
+        )
+        for name, values in sorted(sources.items())
+    ]
+
+
+def count_owed(name: str) -> int:
+    return sum(owed.objects.filter(source=name)[:MOST_COUNTED].count() for owed in (OwedWrite, OwedRelease))
 
 
 def list_moved(name: str) -> list[MovedRow]:

@@ -8,10 +8,11 @@ the row is found in that word, and counts as asked.
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from sources.base import Change, ForeignState, SourceError
+from sources.base import Change, ForeignState, SourceError, Words
 from sources.inspection import why_not
 from sources.models import ForeignRow
 from sources.registry import find_source
@@ -36,15 +37,21 @@ def ask_to_retry(source_name: str, letter_id: int) -> None:
         )
         if row is None:
             raise SourceError("It has no open row there.", permanent=True)
-        seen = ForeignState(row.key, row.status, row.failed_at, row.attempts)
+        asked = ForeignState(row.key, row.status, row.failed_at, row.attempts)
         letters = visit.letters
-        if letters is None or not letters.write_status([Change(seen, retry)]):
+        if letters is None or not letters.write_status([Change(asked, retry)]):
             found = letters.find_states([row.key]).get(row.key) if letters else None
             if found is None or found.status != retry:
                 now = f"says {found.status} now" if found else "is gone"
                 raise SourceError(f"Its row has moved there, and {now}.", permanent=False)
+            asked = found
         ForeignRow.objects.filter(source=source_name, key=row.key).update(
-            status=retry, watched_until=timezone.now() + WATCH_FOR, retrying_since=Now()
+            status=retry,
+            watched_until=timezone.now() + WATCH_FOR,
+            retrying_since=Now(),
+            asked_at=Now(),
+            asked_failed_at=asked.failed_at,
+            asked_attempts=asked.attempts,
         )
 
 
@@ -61,12 +68,21 @@ def why_no_retry(source_name: str) -> str:
 def find_retried(source_name: str, letter_ids: list[int]) -> tuple[list[int], list[int]]:
     """Of letters whose rows the source was asked to try again: those it has done, and those that failed again."""
     source = find_source(source_name)
-    retry = source.words.retry if source and source.words else ""
-    rows = ForeignRow.objects.filter(source=source_name, letter_id__in=letter_ids).order_by("failed_at")
-    # Where a letter has several, the latest is the one that was asked for.
-    ended = [
-        row for row in {row.letter_id: row for row in rows}.values() if row.status != retry or not row.is_open
-    ]
-    return [row.letter_id for row in ended if not row.is_open], [
-        row.letter_id for row in ended if row.is_open
-    ]
+    if source is None or source.words is None:
+        return [], []
+    failed = ExpressionWrapper(has_failed(source.words), BooleanField())
+    rows = ForeignRow.objects.filter(source=source_name, letter_id__in=letter_ids, asked_at__isnull=False)
+    found = rows.order_by("asked_at").values_list("letter_id", "is_open", failed)
+    # Where a letter has several, the one that was asked for last counts, whatever becomes of the others.
+    asked = {letter_id: (is_open, is_failed) for letter_id, is_open, is_failed in found}
+    return (
+        [letter_id for letter_id, (is_open, _) in asked.items() if not is_open],
+        [letter_id for letter_id, (is_open, is_failed) in asked.items() if is_open and is_failed],
+    )
+
+
+def has_failed(words: Words) -> Q:
+    """Open rows that were tried since they were asked for, or given back; in another word their owner is at work."""
+    # Not in any word: some count a try when it begins.
+    is_counted = Q(status=words.retry, attempts__gt=F("asked_attempts"))
+    return Q(failed_at__gt=F("asked_failed_at")) | is_counted | Q(status=words.released)

@@ -10,7 +10,12 @@ class SourceTable(tables.Table):
     name = TemplateCell("sources/_name_cell.html", verbose_name="Source", empty_values=())
     health = TemplateCell("sources/_health_cell.html", verbose_name="Health", empty_values=())
     delay = TemplateCell("sources/_delay_cell.html", verbose_name="Last look", empty_values=())
-    letters = TemplateCell("sources/_letters_cell.html", verbose_name="Open letters", empty_values=())
+    letters = TemplateCell(
+        "sources/_letters_cell.html",
+        verbose_name="Open letters",
+        empty_values=(),
+        attrs={"th": {"class": "num"}, "td": {"class": "num"}},
+    )
     owed = NumberColumn(accessor="owed_count", verbose_name="To be written back")
     abilities = TemplateCell("sources/_abilities_cell.html", verbose_name="Not possible", empty_values=())
 

@@ -30,7 +30,7 @@ function startLive(region) {
       lastAnswer = new Date();
       say("live", false);
     } else {
-      say(`stale since ${lastAnswer.toLocaleTimeString()}`, true);
+      say(`stale since ${lastAnswer.toLocaleTimeString([], { timeStyle: "short", hourCycle: "h23" })}`, true);
     }
     schedule();
   });
@@ -168,8 +168,10 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// On a narrow screen the sections scroll; the one that is open is to be seen.
-document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+// On a narrow screen sections and tabs scroll; the one that is open is to be seen.
+for (const open of document.querySelectorAll("#nav [aria-current], .tabs [aria-current]")) {
+  open.scrollIntoView({ block: "nearest", inline: "center" });
+}
 
 const region = document.getElementById("live");
 if (region?.hasAttribute("hx-get")) startLive(region);

@@ -27,6 +27,7 @@ MARKS = {
     "valkey": "valkey-server",
     "web": "-m gunicorn",
     "worker": "--hostname=worker@",
+    "rebuilder": "--hostname=rebuilder@",
     "housekeeper": "--hostname=housekeeper@",
     "beat": "beat --pidfile",
     "guardian": "guardian.py",

@@ -12,6 +12,7 @@ from breakers.api import Policy, get_breaker
 from breakers.operations import trip_breaker
 from dashboard.models import Heartbeat, Run
 from dashboard.workers.heartbeats import beat
+from dashboard.workers.queries import QUEUES
 from dlq.api import Failure, record_failures, take_sample
 from dlq.compaction import compact
 from dlq.filters import LetterFilter
@@ -67,7 +68,7 @@ def live_in(somebody: User) -> dict[str, str]:
 
 def processes() -> None:
     for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT, Heartbeat.Kind.REDIS):
-        beat(kind, "here", started_at=timezone.now(), queues=["runs", "housekeeping"], pid=1)
+        beat(kind, "here", started_at=timezone.now(), queues=[*QUEUES], pid=1)
 
 
 def events() -> None:
@@ -90,7 +91,7 @@ def letters() -> None:
     record_failures(
         Failure(
             consumer=["order-summary", "webhooks", "ai-inference"][n % 3],
-            event_id=f"event-{n}",
+            event_id=f"event-{n}-{'0' * 150}",
             event_type="OrderPlaced",
             payload={"order": {"id": n, "currency": None}},
             sequence_key=f"order-{n}",
@@ -105,6 +106,10 @@ def letters() -> None:
         )
         for n in range(12)
     )
+    # Names without a place to break at.
+    long = "x" * 200
+    failure = Failure(consumer=long, event_id=long, event_type=long, error_type=long, error_message=long)
+    record_failures([failure])
 
 
 def protected_calls() -> None:

@@ -22,6 +22,7 @@ from dashboard.embedded.program import GO
 from tests.wait import until
 
 ROOT = Path(__file__).resolve().parent.parent
+QUEUES = "replays,rebuilds,runs,housekeeping"
 CELERY = ["-m", "celery", "-A", "dashboard.celery"]
 
 
@@ -56,7 +57,7 @@ def this_database_url() -> str:
 
 
 @contextmanager
-def running_worker(log: Path, *, queues: str = "runs,housekeeping", **environment: str) -> Iterator[Process]:
+def running_worker(log: Path, *, queues: str = QUEUES, **environment: str) -> Iterator[Process]:
     options = ["worker", "-Q", queues, "-c", "2", "--without-gossip", "--without-mingle"]
     process = Process(*CELERY, *options, log=log, **environment)
     try:
@@ -92,9 +93,10 @@ def running_redis(directory: Path) -> Iterator[tuple[subprocess.Popen[bytes], st
 class OwnPostgres:
     """A Postgres of the test's own, to be crashed and started again."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, durable: bool = False) -> None:
         self.directory = directory
-        postgres.prepare(directory, durable=False)
+        self.durable = durable
+        postgres.prepare(directory, durable=durable)
         self.start()
 
     @property
@@ -103,7 +105,7 @@ class OwnPostgres:
 
     def start(self) -> None:
         self.popen = subprocess.Popen(
-            postgres.program(self.directory, durable=False).launch_command,
+            postgres.program(self.directory, durable=self.durable).launch_command,
             stdin=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from django.db import connection
+
 T = TypeVar("T")
 
 
@@ -16,3 +18,14 @@ def until(condition: Callable[[], T], seconds: float = 30) -> T:
         if time.monotonic() > deadline:
             raise AssertionError(f"it did not happen within {seconds:g} s: {condition}")
         time.sleep(0.05)
+
+
+def count_waiting() -> int:
+    """How many sessions of the console's database wait for a lock."""
+    with connection.cursor() as cursor:
+        # Inside a transaction the second look would see what the first saw.
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return int(cursor.fetchone()[0])

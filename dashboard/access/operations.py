@@ -34,6 +34,8 @@ def disable_user(user: User, *, actor: audit.Actor) -> None:
     """Lock the user out, at once: open sessions end too."""
     with audit.action("user.disable", actor=actor, subject=user.username):
         keep_an_admin(user)
+        if user == actor:
+            raise AccessError("Nobody can disable themselves; another administrator can.")
         User.objects.filter(pk=user.pk).update(is_active=False)
         end_sessions(user)
 

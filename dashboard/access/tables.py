@@ -30,4 +30,5 @@ class UserTable(tables.Table):
         return {**self.context_verbs(record), "role": get_role(record), "roles": ROLES}
 
     def context_verbs(self, record: User) -> dict[str, Any]:
-        return {"user": record, "csrf_token": get_token(self.request)}
+        is_self = record == self.request.user
+        return {"user": record, "is_self": is_self, "csrf_token": get_token(self.request)}

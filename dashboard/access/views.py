@@ -84,7 +84,7 @@ def assign_role(request: HttpRequest, user_id: int) -> HttpResponse:
         raise BadRequest(f"role is {role!r}; it can be {', '.join(ROLES)}.")
     with saying_refusal(request, AccessError):
         operations.assign_role(user, role, actor=request.user)
-        messages.success(request, f"{user.username} is now {role}.")
+        messages.success(request, f"{user.username} has the role {role} now.")
     return redirect("users")
 
 

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.actions import list_actions
+from dashboard.fields import NamedChoiceField
 from dashboard.models import AuditEntry
 
 PICKER = forms.DateInput(attrs={"type": "date"})
@@ -21,9 +22,9 @@ class AuditFilter(forms.Form):
     """The audit page's filters, all in the URL."""
 
     actor = forms.CharField(required=False, max_length=150, label="Who")
-    action = forms.ChoiceField(required=False, label="Did what", choices=list_choices)
+    action = NamedChoiceField(required=False, label="Did what", choices=list_choices)
     subject = forms.CharField(required=False, max_length=200, label="To what")
-    outcome = forms.ChoiceField(
+    outcome = NamedChoiceField(
         required=False, label="Outcome", choices=[("", "any outcome"), *AuditEntry.Outcome.choices]
     )
     since = forms.DateField(required=False, label="From", widget=PICKER, validators=DAYS)

@@ -9,7 +9,7 @@ from dashboard.models import AuditEntry
 
 OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
 
-WORDS = {True: "yes", False: "no", None: "none"}
+WORDS = {True: "yes", False: "no", None: "none", "": "nothing"}
 
 
 class AuditTable(tables.Table):
@@ -42,4 +42,4 @@ def name_details(details: dict[str, Any], within: str = "") -> Iterator[str]:
         if isinstance(value, dict):
             yield from name_details(value, f"{name} ")
         else:
-            yield f"{name}: {WORDS.get(value, value) if isinstance(value, bool | None) else value}"
+            yield f"{name}: {WORDS.get(value, value) if isinstance(value, bool | str | None) else value}"

@@ -34,7 +34,9 @@ def applications(port: int, environ: Mapping[str, str]) -> list[Program]:
     """Web, workers, beat, and what the sections want."""
     return [
         _python("web", environ, "gunicorn", *_gunicorn(port), "dashboard.wsgi"),
-        _worker("worker", environ, "--queues=runs", "--concurrency=2"),
+        _worker("worker", environ, "--queues=replays,runs", "--concurrency=2"),
+        # However many replays there are, a projection that is being rebuilt does not wait for them.
+        _worker("rebuilder", environ, "--queues=rebuilds", "--concurrency=1"),
         # Its tasks are short: the solo pool saves a process.
         _worker("housekeeper", environ, "--queues=housekeeping", "--pool=solo", "--concurrency=1"),
         *(

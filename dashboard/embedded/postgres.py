@@ -21,6 +21,8 @@ SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
     "shared_buffers": "128MB",
+    # An import fills more than a thirty-second of the above while somebody writes it down.
+    "wal_buffers": "16MB",
     "max_connections": "100",
     # The supervisor's log says who speaks; a checkpoint every five minutes is no news.
     "log_line_prefix": "",

@@ -120,14 +120,15 @@ def share_error_types(letters: OpenFigures) -> list[Share]:
 
 def share_attempts(letters: OpenFigures) -> list[Share]:
     """By the number of attempts; letters whose source does not say have a bar only if there are any."""
-    most = max(letters.by_attempts.values(), default=1)
+    largest = max(letters.by_attempts.values(), default=1)
     shares = []
     for bound, following in zip(ATTEMPT_BOUNDS, [*ATTEMPT_BOUNDS[1:], None], strict=True):
         number = letters.by_attempts.get(bound, 0)
         if bound == 0 and not number:
             continue
-        query = urlencode({"attempts": bound}) if bound else ""
-        shares.append(Share(name_bound(bound, following), "open", number, query, width(number, most)))
+        most = {"most_attempts": following - 1} if following else {}
+        query = urlencode({"attempts": bound} | most) if bound else ""
+        shares.append(Share(name_bound(bound, following), "open", number, query, width(number, largest)))
     return shares
 
 

@@ -6,10 +6,8 @@ from datetime import timedelta
 from breakers import queries as breakers
 from breakers.rows import Row as BreakerRow
 from breakers.rows import make_rows
+from dashboard.overview.projections import Line, list_lines
 from dlq.queries.overview import History, OpenFigures, Recent, Slots, count_recent, cut, get_history, get_open
-from projections.lag import RATE_WINDOW
-from projections.queries import Row as ProjectionRow
-from projections.queries import list_rows
 
 SHOWN_BREAKERS = 5
 
@@ -31,7 +29,7 @@ RANGES = {
 
 @dataclass(frozen=True)
 class Breakers:
-    """Those that are not closed, the longest first; what is not known is said by `found.error`."""
+    """Those that are not closed, the newest first; what is not known is said by `found.error`."""
 
     found: breakers.OpenOnes
     rows: list[BreakerRow]
@@ -43,14 +41,18 @@ class Figures:
     recent: Recent
     slots: Slots
     history: History
-    projections: list[ProjectionRow]
+    projections: list[Line]
     breakers: Breakers
 
     @property
-    def behind(self) -> list[ProjectionRow]:
+    def behind(self) -> list[Line]:
         """The projections that have events before them, the longest delay first."""
-        rows = [row for row in self.projections if row.measures.lag.events]
-        return sorted(rows, key=lambda row: -row.measures.lag.delay_seconds)
+        lines = [line for line in self.projections if line.lag]
+        return sorted(lines, key=lambda line: -(line.delay_seconds or 0))
+
+    @property
+    def unknown_count(self) -> int:
+        return sum(line.lag is None for line in self.projections)
 
 
 def gather(wanted: Range) -> Figures:
@@ -60,7 +62,7 @@ def gather(wanted: Range) -> Figures:
         recent=count_recent(),
         slots=slots,
         history=get_history(slots),
-        projections=list_rows(since=RATE_WINDOW),
+        projections=list_lines(),
         breakers=get_breakers(),
     )
 

@@ -15,6 +15,7 @@ from kombu.pools import producers
 from dashboard.models import Lane, Run
 from dashboard.redis import RedisError, get_redis
 from dashboard.runs import lanes, states
+from dashboard.runs.kinds import get_queue
 
 logger = logging.getLogger(__name__)
 
@@ -28,25 +29,29 @@ def dispatch(run: Run) -> None:
     """Send a message for each lane of the run, in bounded time; what is not sent stays pending and beat sends it."""
     end = time.monotonic() + PATIENCE_SECONDS
     for lane in run.lanes.filter(is_done=False).order_by("number"):
-        if not send_lane(run.pk, lane.number, lane.epoch) or time.monotonic() > end:
+        if not send_lane(run, lane.number, lane.epoch) or time.monotonic() > end:
             return
 
 
-def send_lane(run_id: int, number: int, epoch: int) -> bool:
+def send_lane(run: Run, number: int, epoch: int) -> bool:
     """Send one message, in bounded time; False, and a line in the log, if Redis did not take it."""
     try:
         # A pooled connection to a server that hangs is tried and renewed several times; ours fails once.
         get_redis().ping()
         with producers[publisher()].acquire(block=True, timeout=1) as producer:
             current_app.send_task(
-                "dashboard.tasks.run_lane", (run_id, number, epoch), producer=producer, retry=False
+                "dashboard.tasks.run_lane",
+                (run.pk, number, epoch),
+                queue=get_queue(run.kind),
+                producer=producer,
+                retry=False,
             )
     except (KombuError, RedisError, OSError) as error:
         logger.warning(
-            "run %s lane %s: Redis did not take the message (%s); beat will send it", run_id, number, error
+            "run %s lane %s: Redis did not take the message (%s); beat will send it", run.pk, number, error
         )
         return False
-    Lane.objects.filter(run_id=run_id, number=number).update(dispatched_at=Now())
+    Lane.objects.filter(run=run, number=number).update(dispatched_at=Now())
     return True
 
 
@@ -65,17 +70,23 @@ def tend_runs() -> None:
         states.settle(run_id)
     # A message that nobody acted on for half a lease may be lost; the lane's epoch makes one too many harmless.
     lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-settings.RUN_LEASE_SECONDS / 2))
-    waiting = Lane.objects.filter(
+    found = Lane.objects.filter(
         lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE
-    ).order_by("dispatched_at", "run_id", "number")[:PASS_SIZE]
-    for lane in waiting if not is_queue_full(len(waiting)) else ():
-        if not send_lane(lane.run_id, lane.number, lane.epoch):
-            return
+    )
+    waiting: dict[str, list[Lane]] = {}
+    for lane in found.select_related("run").order_by("dispatched_at", "run_id", "number")[:PASS_SIZE]:
+        waiting.setdefault(get_queue(lane.run.kind), []).append(lane)
+    for queue, some in waiting.items():
+        if is_queue_full(queue, len(some)):
+            continue
+        for lane in some:
+            if not send_lane(lane.run, lane.number, lane.epoch):
+                return
 
 
-def is_queue_full(number: int) -> bool:
+def is_queue_full(queue: str, number: int) -> bool:
     """True if as many messages wait as we would send: then none is lost, they are only not taken yet."""
     try:
-        return int(get_redis().llen(settings.CELERY_TASK_DEFAULT_QUEUE)) >= max(number, 1)
+        return int(get_redis().llen(queue)) >= number
     except RedisError:
         return True

@@ -32,6 +32,9 @@ class Step:
 MORE = Step()
 DONE = Step(is_done=True)
 
+# The queue of kinds that name no other.
+RUNS_QUEUE = "runs"
+
 
 class Kind(Protocol):
     """`work` does one bounded slice of a lane (about a second), recording through `hold.recording()`.
@@ -55,11 +58,14 @@ class Panel:
 
 
 _kinds: dict[str, Kind] = {}
+_queues: dict[str, str] = {}
 _panels: dict[str, Panel] = {}
 
 
-def register(kind: Kind) -> None:
+def register(kind: Kind, *, queue: str = RUNS_QUEUE) -> None:
+    """Kinds of different queues have different workers, so that a crowd of one does not starve the other."""
     _kinds[kind.name] = kind
+    _queues[kind.name] = queue
 
 
 def get_kind(name: str) -> Kind:
@@ -69,6 +75,10 @@ def get_kind(name: str) -> Kind:
 def find_kind(name: str) -> Kind | None:
     """None if the code that made the run is no longer installed."""
     return _kinds.get(name)
+
+
+def get_queue(kind: str) -> str:
+    return _queues.get(kind, RUNS_QUEUE)
 
 
 def add_panel(kind: str, panel: Panel) -> None:

@@ -70,8 +70,10 @@ def cancel_run(run: Run, *, actor: audit.Actor, reason: str) -> None:
 
 def note_run(run: Run, note: str) -> None:
     """Say something in the run's log, once, that changes nothing about its state."""
-    run.refresh_from_db(fields=["state"])
-    RunEvent.objects.get_or_create(run=run, note=note, defaults={"state": run.state, "actor": states.SYSTEM})
+    with transaction.atomic():
+        # Two lanes may want to say the same.
+        state = Run.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
+        RunEvent.objects.get_or_create(run=run, note=note, defaults={"state": state, "actor": states.SYSTEM})
 
 
 def change_state(run: Run, to: State, *, actor: audit.Actor, note: str = "") -> None:

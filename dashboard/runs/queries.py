@@ -114,13 +114,13 @@ def draw_parts(run: Run, counts: dict[str, int], total: int) -> Iterator[Part]:
 def find_troubled_runs() -> Iterator[Need]:
     """Runs that wait for a person: paused by somebody, or broken within the last day."""
     paused = Run.objects.filter(state=Run.State.PAUSED).order_by("-id")
-    yield from name_some(paused, "is paused", "warn")
+    yield from name_some(paused, "is paused", "are paused", "warn")
     since = timezone.now() - timedelta(days=1)
     failed = Run.objects.filter(state=Run.State.FAILED, ended_at__gt=since).order_by("-id")
-    yield from name_some(failed, "broke", "bad")
+    yield from name_some(failed, "broke", "broke", "bad")
 
 
-def name_some(runs: QuerySet[Run], what: str, tone: str) -> Iterator[Need]:
+def name_some(runs: QuerySet[Run], what: str, many: str, tone: str) -> Iterator[Need]:
     """The newest by name, and one line for the rest."""
     found = list(runs[: SHOWN_TROUBLED + 1])
     for run in found[:SHOWN_TROUBLED]:
@@ -128,4 +128,4 @@ def name_some(runs: QuerySet[Run], what: str, tone: str) -> Iterator[Need]:
         yield Need(f"Run {run.pk} {what}", sentence, reverse("runs:run", args=[run.pk]), "See the run", tone)
     if len(found) > SHOWN_TROUBLED:
         url = f"{reverse('runs:runs')}?state={found[0].state}"
-        yield Need(f"More runs are {found[0].state}", "Only the newest are named here.", url, "See all", tone)
+        yield Need(f"More runs {many}", "Only the newest are named here.", url, "See all", tone)

@@ -34,7 +34,7 @@ class RunTable(tables.Table):
     title = tables.Column(verbose_name="Run", linkify=("runs:run", {"run_id": tables.A("pk")}))
     state = BadgeColumn(STATE_TONES)
     progress = TemplateCell("runs/_meter_cell.html", verbose_name="Progress", empty_values=())
-    requested_by = tables.Column(verbose_name="By")
+    requested_by = tables.Column(verbose_name="By", attrs={"td": {"class": "name"}})
     created_at = TimeColumn(verbose_name="Asked for")
 
     class Meta:

@@ -43,7 +43,7 @@ def run_lane(run_id: int, number: int, epoch: int) -> None:
     lanes.release(hold, step)
     states.settle(run_id)
     if step == MORE and states.is_workable(run_id):
-        dispatch.send_lane(run_id, number, hold.epoch)
+        dispatch.send_lane(hold.run, number, hold.epoch)
 
 
 def work_for_a_turn(hold: lanes.Hold) -> Step:

@@ -17,7 +17,9 @@ from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 
 # Each queue, and what happens when nobody takes from it.
 QUEUES = {
-    "runs": "Runs stay pending until one starts; nothing is lost.",
+    "replays": "Replays stay pending until one starts; nothing is lost.",
+    "rebuilds": "Rebuilds and resets stay pending until one starts; nothing is lost.",
+    "runs": "Imports and bulk verbs stay pending until one starts; nothing is lost.",
     "housekeeping": "Lost work is not found again, and figures stand still.",
 }
 # Only where redrive.toml names a source.

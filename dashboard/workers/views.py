@@ -16,6 +16,7 @@ def list_workers(request: HtmxHttpRequest) -> HttpResponse:
         "missing": list(queries.find_missing()),
         "table": HeartbeatTable(heartbeats),
         "alive_count": sum(not queries.is_silent(heartbeat) for heartbeat in heartbeats),
+        "queue_names": list(queries.list_queues()),
         "redis": queries.get_redis_state(),
         "live_url": request.path,
     }

@@ -45,12 +45,16 @@ class Warehouse:
         if found and found[0]:
             return
         present, speed = self.at, self.speed
-        self.at = self.next_at = present - past
+        self.go_on_from(present - past)
         # It lived at an ordinary pace then.
         self.speed = 1
         while self.at < present:
             self.tick(min(self.at + SLICE, present))
         self.speed = speed
+
+    def go_on_from(self, at: datetime) -> None:
+        """Leave out what would have come until then."""
+        self.at = self.next_at = at
 
     def tick(self, to: datetime) -> None:
         if self.connection.closed:

@@ -113,7 +113,7 @@ HTTP_STATUS = re.compile(
     re.IGNORECASE,
 )
 # Most messages have no such number, which is found out sooner than what stands before it.
-STATUS_NUMBER = re.compile(r"[1-5]\d\d(?!\d)")
+STATUS_NUMBER = re.compile(r"[1-5](?<!\d.)\d\d(?!\d)")
 # What is looked at of a message.
 MOST_CHARACTERS = 2000
 

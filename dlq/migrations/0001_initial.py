@@ -183,7 +183,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Attempt',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('pk', models.CompositePrimaryKey('letter', 'at', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('at', models.DateTimeField()),
                 ('duration_ms', models.IntegerField(blank=True, null=True)),
                 ('outcome', models.TextField(choices=[('failed', 'Failed'), ('succeeded', 'Succeeded')], default='failed')),
@@ -319,10 +319,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='deadletter',
             constraint=models.UniqueConstraint(fields=('event_id', 'consumer', 'source'), name='letter_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(fields=('letter', 'at'), name='attempt_letter_at'),
         ),
         migrations.AddIndex(
             model_name='letterrunitem',

@@ -11,6 +11,7 @@ class Attempt(models.Model):
         FAILED = "failed"
         SUCCEEDED = "succeeded"
 
+    pk = models.CompositePrimaryKey("letter", "at")
     letter = models.ForeignKey(
         DeadLetter, models.DO_NOTHING, related_name="tries", db_constraint=False, db_index=False
     )
@@ -28,9 +29,6 @@ class Attempt(models.Model):
     run = models.ForeignKey(
         "dashboard.Run", models.DO_NOTHING, null=True, blank=True, db_constraint=False, db_index=False
     )
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["letter", "at"], name="attempt_letter_at")]
 
     def __str__(self) -> str:
         return f"attempt of letter {self.letter_id} at {self.at:%Y-%m-%d %H:%M:%S}"

@@ -99,6 +99,8 @@ class DeadLetter(models.Model):
             open_index("tenant", "tenant", "last_failed_at", "id"),
             # Only to be counted.
             open_index("attempts", "attempts"),
+            # For the one that has been open longest.
+            open_index("oldest", "first_failed_at", "id"),
             models.Index(fields=["last_failed_at", "id"], name="letter_time"),
             models.Index(fields=["consumer", "last_failed_at", "id"], name="letter_consumer"),
             models.Index(fields=["group", "last_failed_at", "id"], name="letter_group"),

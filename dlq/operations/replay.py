@@ -56,6 +56,8 @@ def start_replay(
             frozen = queue.freeze(run, plan.sql, [*plan.values, plan.fates], options)
             if frozen != confirmed:
                 raise ConfirmAgain(confirmed, frozen)
+            if not frozen:
+                raise ReplayRefused("Nothing can be replayed of what is selected, so no run was started.")
             entry.details = selection.description | options.as_dict() | {"count": frozen}
     dispatch(run)
     return run
@@ -112,6 +114,8 @@ def replay_followers(closing: Run) -> None:
         is_by_hand=False,
         description={"followers_of_run": closing.pk},
     )
+    if not selection.letters.exists():
+        return
     try:
         run = start_replay(
             selection,

@@ -51,6 +51,8 @@ def start_reprocess(
             frozen = queue.freeze(run, plan.sql, plan.values, options)
             if frozen != confirmed:
                 raise ConfirmAgain(confirmed, frozen, "events")
+            if not frozen:
+                raise ReplayRefused("No event matches, so no run was started.")
             entry.details = choice.description | options.as_dict() | {"count": frozen, "watermark": watermark}
     dispatch(run)
     return run

@@ -17,7 +17,7 @@ SHOWN_SAMPLES = 3
 SHOWN_ELSEWHERE = 20
 SHOWN_ACTIVITY = 50
 
-# Counted by Postgres: a thousand rows take longer to come here than to be looked at there.
+# Counted by Postgres: hundreds of rows take longer to come here than to be looked at there.
 KINDS = """
 SELECT event_type, app_version, count(*) FROM (
     SELECT event_type, app_version FROM dlq_deadletter WHERE group_id = %(group_id)s

@@ -57,7 +57,7 @@ GROUP BY 1, 2
 
 @dataclass(frozen=True)
 class Oldest:
-    """The open letter that has waited longest since it last failed."""
+    """The open letter that failed first, however often it was tried since."""
 
     letter_id: int
     consumer: str
@@ -155,8 +155,8 @@ def get_open() -> OpenFigures:
 
 def find_oldest() -> Oldest | None:
     """One probe of the index of open letters; None: none is open."""
-    opened = DeadLetter.objects.open().order_by("last_failed_at", "id")
-    found = opened.values_list("pk", "consumer", "error_type", "last_failed_at").first()
+    opened = DeadLetter.objects.open().order_by("first_failed_at", "id")
+    found = opened.values_list("pk", "consumer", "error_type", "first_failed_at").first()
     return Oldest(*found) if found else None
 
 

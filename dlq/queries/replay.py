@@ -10,6 +10,7 @@ from django.db.models import Count
 from breakers.api import Obstacle, find_obstacles
 from dashboard.models import Run
 from dlq.models import LetterRunItem
+from dlq.queries import copies
 from dlq.queries.plan import EARLIER, FOLLOWER, TAKEN, Plan, make_plan, why_no_dry_run
 from dlq.selection import Selection
 from dlq.targets import HandlerTarget, Health
@@ -42,7 +43,8 @@ SELECT 'sequences', '', '', count(DISTINCT (source, consumer, sequence_key)) FIL
 FROM judged WHERE fate = ANY(%s)
 UNION ALL
 SELECT 'later', '', '', count(*) FROM unaccounted
-"""  # noqa: S608
+UNION ALL
+{copies.ONLY_COPIES}"""  # noqa: S608
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class ReplayPreview:
     run_ids: list[int]
     # Events after the selected ones that their consumers are past; counted up to MOST_LATER.
     later_count: int
+    # Those that are the only copy of their event; counted up to MOST_COPIES.
+    only_copy_count: int
     health: list[Health]
     # Breakers that are not closed, of targets or declared by the consumers' code; None: Redis does not answer.
     obstacles: list[Obstacle] | None
@@ -104,6 +108,11 @@ class ReplayPreview:
         return f"over {MOST_LATER:,}" if self.later_count > MOST_LATER else f"{self.later_count:,}"
 
     @property
+    def only_copy_label(self) -> str:
+        most = copies.MOST_COPIES
+        return f"Over {most:,}" if self.only_copy_count > most else f"{self.only_copy_count:,}"
+
+    @property
     def seconds(self) -> float | None:
         return self.count / self.usual_rate if self.usual_rate else None
 
@@ -115,7 +124,7 @@ class ReplayPreview:
 
 def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
     plan = make_plan(selection, force=force, with_earlier=with_earlier)
-    rows = fetch(SUM_PLAN, plan, [plan.fates, plan.fates])
+    rows = fetch(SUM_PLAN, plan, [plan.fates, plan.fates, *copies.list_values(plan.fates)])
     fates, consumers, event_types = Counter[str](), Counter[str](), Counter[str]()
     for fate, consumer, event_type, number in rows:
         fates[fate] += number
@@ -123,6 +132,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
             consumers[consumer] += number
             event_types[event_type] += number
     sequence_count, later_count = fates.pop("sequences"), fates.pop("later")
+    only_copy_count = fates.pop("only_copies")
     return ReplayPreview(
         plan,
         selection.watermark,
@@ -133,6 +143,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         fates=fates,
         run_ids=list_runs(selection) if fates["in_run"] else [],
         later_count=later_count,
+        only_copy_count=only_copy_count,
         health=[target.get_health() for _, target in sorted(plan.targets.items())],
         obstacles=find_obstacles(
             (target.name for target in plan.targets.values()), used_by=(name for _, name in plan.targets)

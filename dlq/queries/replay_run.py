@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from dashboard.models import Run
 from dlq.masking import Masker
-from dlq.models import DeadLetter, FailureGroup, LetterRunItem
+from dlq.models import DeadLetter, FailureGroup, LetterRunItem, ReplaySwitch
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.outcomes import FAILED
@@ -45,6 +45,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "options": ReplayOptions.of(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
+        "switch": ReplaySwitch.objects.first() if run.state in Run.WORKABLE else None,
         "failing": list_failing(run),
         "stopped": stopped,
         "meanwhile": count_meanwhile(run),

@@ -1,41 +1,37 @@
 """The parts of a letter's row: the event, the error and the verdict, cleaned."""
 
 from base64 import b64encode
+from operator import attrgetter
 from traceback import format_exception
 from typing import Any
 
-from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from dlq.classification import Verdict
-from dlq.cleaning import Payload, clean_headers, clean_name, clean_number, clean_text, to_text
+from dlq.cleaning import Payload, clean_headers, clean_name, clean_names, clean_number, clean_text, to_text
 from dlq.fingerprints import find_error_type
 from dlq.recording.failure import Event, Failure
 
 Row = dict[str, Any]
 
 UNNAMED = "Error"
+NAMES = (
+    *("source", "source_key", "consumer", "event_id", "event_type", "sequence_key"),
+    *("topic", "trace_id", "tenant", "app_version"),
+)
+pick_names = attrgetter(*NAMES)
 
 
 def describe_event(event: Event, payload: Payload) -> Row:
+    letter: Row = dict(zip(NAMES, clean_names(pick_names(event)), strict=True))
     numbers = [clean_number(number, 64) for number in (event.sequence_no, event.position, event.offset)]
     _, position, offset = numbers
-    return {
-        "source": clean_name(event.source),
-        "source_key": clean_name(event.source_key),
-        "consumer": clean_name(event.consumer),
-        "event_id": clean_name(event.event_id) or stand_in_id(event, payload),
-        "event_type": clean_name(event.event_type),
-        "sequence_key": clean_name(event.sequence_key),
+    return letter | {
+        "event_id": letter["event_id"] or stand_in_id(event, payload),
         "sequence_no": next((number for number in numbers if number is not None), 0),
         "position": position,
-        "topic": clean_name(event.topic),
         "partition": clean_number(event.partition, 32),
         "offset": offset,
-        "trace_id": clean_name(event.trace_id),
-        "tenant": clean_name(event.tenant),
-        "app_version": clean_name(event.app_version),
-        "recorded_at": timezone.now(),
         "payload": payload.document,
         "payload_raw": encode(payload.raw) if payload.raw is not None else None,
         "payload_size": payload.size,

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db import connection
 
+from dashboard.documents import send
 from dlq.masking import get_masking
 from dlq.recording import sql
 from dlq.recording.prepare import Prepared
-from dlq.recording.send import send
 
 FACETS = ("source", "consumer", "event_type", "error_type", "tenant", "app_version")
 GROUP_FACETS = ("event_type", "app_version")
@@ -39,7 +39,8 @@ def add_groups(batch: list[Prepared]) -> dict[str, Group]:
     wanted: dict[str, dict[str, Any]] = {}
     for one in batch:
         for tried in one.tries.values():
-            wanted.setdefault(tried.group.value, describe_group(one, tried.group, tried.row["category"]))
+            if tried.group.value not in wanted:
+                wanted[tried.group.value] = describe_group(one, tried.group, tried.letter["category"])
     found = revive(find_groups(wanted))
     missing = sorted(wanted.keys() - found.keys())
     if missing:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from dashboard.documents import fetch, send
 from dlq.models.words import CLOSED, Status, Tier
 from dlq.recording import sql
 from dlq.recording.describe import Row
 from dlq.recording.prepare import Key, Prepared
-from dlq.recording.send import fetch, send
 
 # No masking rules have this key, so texts that carry it are trusted by nobody.
 UNMASKED = -1

@@ -19,14 +19,27 @@ ATTEMPT_MESSAGE_LENGTH = 2000
 MOST_SEARCHED = 8192
 # No reporter counts that far; one that seems to is mistaken.
 MOST_ATTEMPTS = 1_000_000
+# What a try keeps of its letter.
+TRIED = ("last_failed_at", "duration_ms", "error_type", "category", "run_id")
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One try's row, and the group of its error."""
+    """One try: the letter as it would be if there were no other, and the group of its error."""
 
-    row: Row
+    letter: Row
     group: Fingerprint
+
+    def describe(self, letter_id: int, group_id: int) -> Row:
+        tried = {name: self.letter[name] for name in TRIED}
+        masked = self.letter["masked_message"]
+        # As masked: a value that is cut in half could not be found any more.
+        message = self.letter["error_message"] if masked is None else masked
+        return tried | {
+            "letter_id": letter_id,
+            "group_id": group_id,
+            "error_message": message[:ATTEMPT_MESSAGE_LENGTH],
+        }
 
 
 @dataclass
@@ -43,6 +56,10 @@ class Prepared:
     @property
     def latest(self) -> Tried | None:
         return self.tries[max(self.tries)] if self.tries else None
+
+    @property
+    def earlier(self) -> list[Tried]:
+        return [self.tries[at] for at in sorted(self.tries)[:-1]]
 
     @property
     def size(self) -> int:
@@ -108,17 +125,10 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
         "masked_message": None if masked == message else masked,
         "stacktrace": stacktrace,
         "words": split_words(f"{error_type} {masked[:MOST_SEARCHED]}"),
-    }
-    tried = {
-        "at": failed_at,
         "duration_ms": clean_number(failure.duration_ms, 32),
-        "error_type": error_type,
-        # As masked: a value that is cut in half could not be found any more.
-        "error_message": masked[:ATTEMPT_MESSAGE_LENGTH],
-        "category": verdict.category.value,
         "run_id": failure.run_id,
     }
-    return Prepared(letter, {failed_at: Tried(tried, group)})
+    return Prepared(letter, {failed_at: Tried(letter, group)})
 
 
 def prepare_parked(event: Parked) -> Prepared:

@@ -1,9 +1,10 @@
 """Recording, each batch in a transaction of its own unless the caller has opened one.
 
 1. Facets and groups that are new are added, in order.
-2. Letters that are new are added with their bodies, in the order of their keys; the rest are locked in the order
-   of their ids. Nobody who holds such a lock waits for a new letter, so no two writers wait for each other.
-3. Tries are added; one that is known already is not added again.
+2. Letters that are new are added with their bodies and their latest try, in the order of their keys; the rest are
+   locked in the order of their ids. Nobody who holds such a lock waits for a new letter, so no two writers wait for
+   each other.
+3. The other tries are added; one that is known already is not added again.
 4. Letters that were there before take the newer error, and reopen if they failed after they were closed.
 """
 
@@ -12,17 +13,25 @@ from datetime import datetime
 from typing import Any
 
 from django.db import DataError, transaction
+from django.utils import timezone
 
+from dashboard.documents import fetch, send
 from dlq.classification import Classifier
 from dlq.recording import sql
 from dlq.recording.failure import Failure, Parked
 from dlq.recording.groups import Group, add_facets, add_group_facets, add_groups, regress_groups
 from dlq.recording.known import lock_known, update_known
-from dlq.recording.prepare import Key, Prepared, fold, prepare_failure, prepare_parked
-from dlq.recording.send import fetch, send
+from dlq.recording.prepare import (
+    ATTEMPT_MESSAGE_LENGTH,
+    Key,
+    Prepared,
+    fold,
+    prepare_failure,
+    prepare_parked,
+)
 
 # One statement's worth of letters, and of bytes.
-BATCH_SIZE = 500
+BATCH_SIZE = 1000
 BATCH_BYTES = 8_000_000
 
 
@@ -86,17 +95,17 @@ def record_batch(batch: list[Prepared]) -> dict[Key, int]:
     groups = add_groups(batch)
     for one in batch:
         one.letter["group_id"] = groups[one.latest.group.value].id if one.latest else None
+    letters = [one.letter for one in batch]
+    added = fetch(sql.ADD_LETTERS, letters, now=timezone.now(), most=ATTEMPT_MESSAGE_LENGTH)
     ids: dict[Key, int] = {
-        (event_id, consumer, source): letter_id
-        for event_id, consumer, source, letter_id in fetch(sql.ADD_LETTERS, [one.letter for one in batch])
+        (event_id, consumer, source): letter_id for event_id, consumer, source, letter_id in added
     }
     new, old = [one for one in batch if one.key in ids], [one for one in batch if one.key not in ids]
     known = lock_known(old)
     ids |= {key: letter.id for key, letter in known.items()}
+    untold = [(one, one.earlier) for one in new] + [(one, list(one.tries.values())) for one in old]
     tries = [
-        tried.row | {"letter_id": ids[one.key], "group_id": groups[tried.group.value].id}
-        for one in batch
-        for tried in one.tries.values()
+        tried.describe(ids[one.key], groups[tried.group.value].id) for one, some in untold for tried in some
     ]
     send(sql.ADD_ATTEMPTS, tries)
     reopened = update_known(old, known)

@@ -3,14 +3,14 @@
 # Values that filters offer; those that are known already cost a look and no write.
 ADD_FACETS = """
 INSERT INTO dlq_facet (kind, value)
-SELECT kind, value FROM json_to_recordset(%s::json) AS f(kind text, value text) ORDER BY kind, value
+SELECT kind, value FROM json_to_recordset(%(rows)s::json) AS f(kind text, value text) ORDER BY kind, value
 ON CONFLICT DO NOTHING
 """
 
 ADD_GROUP_FACETS = """
 INSERT INTO dlq_groupfacet (group_id, kind, value, first_at)
 SELECT group_id, kind, value, first_at
-FROM json_to_recordset(%s::json) AS f(group_id bigint, kind text, value text, first_at timestamptz)
+FROM json_to_recordset(%(rows)s::json) AS f(group_id bigint, kind text, value text, first_at timestamptz)
 ORDER BY group_id, kind, value
 ON CONFLICT DO NOTHING
 """
@@ -32,7 +32,7 @@ INSERT INTO dlq_failuregroup
      is_muted, assignee, note, ticket, blocked_sequence_count, parked_count)
 SELECT fingerprint, error_key, source, consumer, error_type, normal_message, frame, title, mask_key, category,
        false, '', '', '', 0, 0
-FROM json_to_recordset(%s::json) AS f(
+FROM json_to_recordset(%(rows)s::json) AS f(
     fingerprint text, error_key text, source text, consumer text, error_type text, normal_message text, frame text,
     title text, mask_key int, category text)
 ORDER BY fingerprint
@@ -44,23 +44,24 @@ REGRESS_GROUPS = """
 UPDATE dlq_failuregroup g SET regressed_at = greatest(g.regressed_at, f.at), resolved_at = NULL
 FROM (
     SELECT g.id, f.at
-    FROM dlq_failuregroup g JOIN json_to_recordset(%s::json) AS f(id bigint, at timestamptz) USING (id)
+    FROM dlq_failuregroup g JOIN json_to_recordset(%(rows)s::json) AS f(id bigint, at timestamptz) USING (id)
     ORDER BY g.id FOR UPDATE OF g
 ) AS f
 WHERE g.id = f.id
 """
 
-# Letters that are new, with their bodies, in the order given; the others are left alone and not returned.
+# Letters that are new, with their bodies and their latest try, in the order given; the others are left alone and not
+# returned. A try keeps the beginning of its error, as prepare.py describes it.
 ADD_LETTERS = """
 WITH given AS (
-    SELECT * FROM json_to_recordset(%s::json) AS f(
+    SELECT * FROM json_to_recordset(%(rows)s::json) AS f(
         source text, source_key text, consumer text, event_id text, event_type text, sequence_key text,
         sequence_no bigint, position bigint, topic text, partition int, "offset" bigint, error_type text,
         summary text, mask_key int, category text, classified_by text, is_security bool, offers_replay bool,
         group_id bigint, attempts int, first_failed_at timestamptz, last_failed_at timestamptz, status text,
-        tier text, trace_id text, tenant text, app_version text, recorded_at timestamptz,
-        payload text, payload_raw text, payload_size bigint, headers jsonb, error_message text,
-        masked_message text, stacktrace text, words text)
+        tier text, trace_id text, tenant text, app_version text, payload text, payload_raw text, payload_size bigint,
+        headers jsonb, error_message text, masked_message text, stacktrace text, words text, duration_ms int,
+        run_id bigint)
 ), added AS (
     INSERT INTO dlq_deadletter (
         source, source_key, consumer, event_id, event_type, sequence_key, sequence_no, position, topic, partition,
@@ -71,7 +72,7 @@ WITH given AS (
         source, source_key, consumer, event_id, event_type, sequence_key, sequence_no, position, topic, partition,
         "offset", error_type, summary, mask_key, category, classified_by, is_security, offers_replay, group_id,
         attempts, 0, first_failed_at, last_failed_at, status, tier, '', '', '',
-        trace_id, tenant, app_version, recorded_at
+        trace_id, tenant, app_version, %(now)s
     FROM given
     ON CONFLICT (event_id, consumer, source) DO NOTHING
     RETURNING id, event_id, consumer, source
@@ -81,6 +82,13 @@ WITH given AS (
     SELECT id, payload::jsonb, decode(payload_raw, 'base64'), payload_size, headers, error_message, masked_message,
            stacktrace, to_tsvector('simple', words)
     FROM added JOIN given USING (event_id, consumer, source)
+), tries AS (
+    INSERT INTO dlq_attempt
+        (letter_id, at, duration_ms, outcome, error_type, error_message, category, group_id, run_id)
+    SELECT id, last_failed_at, duration_ms, 'failed', error_type,
+           left(coalesce(masked_message, error_message), %(most)s), category, group_id, run_id
+    FROM added JOIN given USING (event_id, consumer, source)
+    WHERE status = 'failed'
 )
 SELECT event_id, consumer, source, id FROM added
 """
@@ -90,25 +98,26 @@ LOCK_LETTERS = """
 SELECT l.event_id, l.consumer, l.source, l.id, l.status, l.tier, l.attempts, l.first_failed_at, l.last_failed_at,
        l.closed_at, l.erased_at
 FROM dlq_deadletter l
-JOIN json_to_recordset(%s::json) AS f(event_id text, consumer text, source text) USING (event_id, consumer, source)
+JOIN json_to_recordset(%(rows)s::json) AS f(event_id text, consumer text, source text)
+    USING (event_id, consumer, source)
 ORDER BY l.id FOR UPDATE OF l
 """
 
 ADD_ATTEMPTS = """
 INSERT INTO dlq_attempt
     (letter_id, at, duration_ms, outcome, error_type, error_message, category, group_id, run_id)
-SELECT letter_id, at, duration_ms, 'failed', error_type, error_message, category, group_id, run_id
-FROM json_to_recordset(%s::json) AS f(
-    letter_id bigint, at timestamptz, duration_ms int, error_type text, error_message text, category text,
-    group_id bigint, run_id bigint)
-ORDER BY letter_id, at
+SELECT letter_id, last_failed_at, duration_ms, 'failed', error_type, error_message, category, group_id, run_id
+FROM json_to_recordset(%(rows)s::json) AS f(
+    letter_id bigint, last_failed_at timestamptz, duration_ms int, error_type text, error_message text,
+    category text, group_id bigint, run_id bigint)
+ORDER BY letter_id, last_failed_at
 ON CONFLICT (letter_id, at) DO NOTHING
 """
 
 # A known letter that failed later than we knew: the new error describes it.
 REFRESH_LETTERS = """
 WITH given AS (
-    SELECT * FROM json_to_recordset(%s::json) AS f(
+    SELECT * FROM json_to_recordset(%(rows)s::json) AS f(
         id bigint, error_type text, summary text, mask_key int, category text, classified_by text, is_security bool,
         offers_replay bool, group_id bigint, first_failed_at timestamptz, last_failed_at timestamptz, status text,
         tier text, attempts int, app_version text, is_reopened bool, takes_payload bool, payload text,
@@ -144,7 +153,7 @@ UPDATE dlq_deadletter l SET first_failed_at = f.first_failed_at, attempts = f.at
 FROM (
     SELECT id, first_failed_at, greatest(attempts, (
         SELECT count(*) FROM dlq_attempt a WHERE a.letter_id = f.id AND a.outcome = 'failed')) AS attempts
-    FROM json_to_recordset(%s::json) AS f(id bigint, first_failed_at timestamptz, attempts int)
+    FROM json_to_recordset(%(rows)s::json) AS f(id bigint, first_failed_at timestamptz, attempts int)
 ) AS f
 WHERE l.id = f.id AND (l.first_failed_at, l.attempts) IS DISTINCT FROM (f.first_failed_at, f.attempts)
 """

@@ -212,7 +212,7 @@ def wake(item: LetterRunItem) -> None:
     """Somebody called back: the lane need not wait any longer; without Redis, beat sends it on."""
     lanes = Lane.objects.filter(run_id=item.run_id, number=item.lane, is_done=False)
     if lanes.update(not_before=None):
-        dispatch.send_lane(item.run_id, item.lane, lanes.values_list("epoch", flat=True)[0])
+        dispatch.send_lane(item.run, item.lane, lanes.values_list("epoch", flat=True)[0])
 
 
 def settle_late(item: LetterRunItem, lane: Lane) -> None:

@@ -14,7 +14,7 @@ from dashboard.runs import dispatch, states
 from dashboard.runs.kinds import DONE, MORE, Step
 from dashboard.runs.lanes import Hold
 from dlq.models import LetterRunItem
-from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
+from dlq.replay.options import REST, ReplayOptions
 from dlq.replay.outcomes import FAILED, Results
 
 # Beat looks every few seconds; a lane that waits longer than this was forgotten.
@@ -37,7 +37,9 @@ def climb(hold: Hold) -> Step:
         lowest = min_rung(run)
         if lowest is not None and lowest <= get_rung(run):
             return Step(wait_until=timezone.now() + WAIT_FOR_OTHERS)
-        stop_if_failed(run, at_end_of_rung=True)
+        if stop_if_failed(run, at_end_of_rung=True):
+            # The next rung is for whoever resumes: a lane that has looked just before would begin it otherwise.
+            return MORE
         run.options["rung"] = lowest or REST
         run.save(update_fields=["options"])
         Lane.objects.filter(run=run).exclude(pk=hold.lane_id).update(not_before=None)
@@ -66,18 +68,19 @@ def watch(run: Run, results: Results) -> None:
         stop_if_failed(Run.objects.select_for_update().get(pk=run.pk))
 
 
-def stop_if_failed(run: Run, *, at_end_of_rung: bool = False) -> None:
+def stop_if_failed(run: Run, *, at_end_of_rung: bool = False) -> bool:
     """Pause if failures since the last such pause reach the limit; any failure is too many for the first rung."""
     failed = count_failed(run) - run.options.get("forgiven", 0)
     limit = ReplayOptions.of(run).stop_after
     is_first = at_end_of_rung and get_rung(run) == 1
     if not failed or not (is_first or (limit and failed >= limit)):
-        return
+        return False
     # Whoever resumes has seen these; the count begins anew.
     run.options["forgiven"] = count_failed(run)
     run.save(update_fields=["options"])
-    where = f"on the first {RUNG_SIZES[0]}" if is_first else f"the limit is {limit}"
-    states.move(run.pk, Run.State.PAUSING, note=f"{failed} failed; {where}. Resume to go on, or cancel.")
+    why = "it was the first" if is_first else f"the limit is {limit}"
+    states.move(run.pk, Run.State.PAUSING, note=f"{failed} failed; {why}. Resume to go on, or cancel.")
+    return True
 
 
 def count_failed(run: Run) -> int:

@@ -1,5 +1,3 @@
-from typing import TypeVar
-
 from django import forms
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
@@ -19,9 +17,7 @@ from dlq.models.words import Category
 from dlq.offers import find_offers
 from dlq.tables import GroupTable
 
-AnyForm = TypeVar("AnyForm", bound=forms.Form)
-
-# The histogram at its real size; it scrolls inside its panel where the page is narrower.
+# The histogram as it is drawn; the page stretches it to its panel.
 HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 860, 120
 
 
@@ -45,6 +41,11 @@ def list_groups(request: HtmxHttpRequest) -> HttpResponse:
 
 @require_safe
 def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
+    return render_group(request, group_id)
+
+
+def render_group(request: HtmxHttpRequest, group_id: int, *, wrong: forms.Form | None = None) -> HttpResponse:
+    """The group; after a wrong change with the reason beside its field, and not live, so that the reason stays."""
     detail = queries.get_group(group_id)
     masker, nobody = Masker(request.user), Masker(AnonymousUser())
     title = masker.heading(detail.group, detail.row.example)
@@ -65,23 +66,29 @@ def show_group(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
         "mute_for": MUTE_FOR,
         "offers": find_offers(detail.group.source, detail.group.consumer),
         "live": queries.find_group_runs(detail.group),
-        "live_url": request.path,
+        "wrong": wrong,
+        "live_url": "" if wrong else request.path,
     }
-    return render_page(request, "dlq/group.html", context, title=title)
+    status = 400 if wrong else 200
+    return render_page(request, "dlq/group.html", context, title=title, status=status)
 
 
 @require_POST
 @needs("group.assign")
-def assign(request: HttpRequest, group_id: int) -> HttpResponse:
-    group, form = read_change(request, group_id, AssignForm)
+def assign(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
+    group, form = get_object_or_404(FailureGroup, pk=group_id), AssignForm(request.POST)
+    if not form.is_valid():
+        return render_group(request, group_id, wrong=form)
     operations.assign_group(group, assignee=form.cleaned_data["assignee"], actor=request.user)
     return redirect("dlq:group", group_id=group_id)
 
 
 @require_POST
 @needs("group.mute")
-def mute(request: HttpRequest, group_id: int) -> HttpResponse:
-    group, form = read_change(request, group_id, MuteForm)
+def mute(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
+    group, form = get_object_or_404(FailureGroup, pk=group_id), MuteForm(request.POST)
+    if not form.is_valid():
+        return render_group(request, group_id, wrong=form)
     operations.mute_group(group, until=form.until, actor=request.user, reason=form.cleaned_data["reason"])
     return redirect("dlq:group", group_id=group_id)
 
@@ -95,27 +102,19 @@ def unmute(request: HttpRequest, group_id: int) -> HttpResponse:
 
 @require_POST
 @needs("group.note")
-def note(request: HttpRequest, group_id: int) -> HttpResponse:
-    group, form = read_change(request, group_id, NoteForm)
+def note(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
+    group, form = get_object_or_404(FailureGroup, pk=group_id), NoteForm(request.POST)
+    if not form.is_valid():
+        return render_group(request, group_id, wrong=form)
     operations.note_group(group, note=form.cleaned_data["note"], actor=request.user)
     return redirect("dlq:group", group_id=group_id)
 
 
 @require_POST
 @needs("group.ticket")
-def ticket(request: HttpRequest, group_id: int) -> HttpResponse:
-    group, form = read_change(request, group_id, TicketForm)
+def ticket(request: HtmxHttpRequest, group_id: int) -> HttpResponse:
+    group, form = get_object_or_404(FailureGroup, pk=group_id), TicketForm(request.POST)
+    if not form.is_valid():
+        return render_group(request, group_id, wrong=form)
     operations.link_ticket(group, ticket=form.cleaned_data["ticket"], actor=request.user)
     return redirect("dlq:group", group_id=group_id)
-
-
-def read_change(
-    request: HttpRequest, group_id: int, form_class: type[AnyForm]
-) -> tuple[FailureGroup, AnyForm]:
-    """The group and the valid form; a wrong one is refused with its field and the reason."""
-    form = form_class(request.POST)
-    if not form.is_valid():
-        raise BadRequest(
-            " ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
-        )
-    return get_object_or_404(FailureGroup, pk=group_id), form

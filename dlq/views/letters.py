@@ -5,7 +5,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard import audit
-from dashboard.access import needs
+from dashboard.access import may, needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.paging import live_url
 from dlq import queries
@@ -14,10 +14,12 @@ from dlq.filters import LetterFilter
 from dlq.json_tree import Tree
 from dlq.links import list_links
 from dlq.masking import Masker
+from dlq.models import DeadLetter
 from dlq.offers import Offers, find_offers
 from dlq.stacktrace import read_lines
 from dlq.tables import LetterTable
 from dlq.verbs import OPEN
+from projections.api import NATIVE, describe_place
 from sources.api import describe_only_copy, describe_rows, why_not
 
 EXPORTS = {
@@ -44,7 +46,13 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
         "count": queries.count_letters(form),
         # Of many sources some may allow what others do not; the confirmation says which.
         "offers": Offers("", why_not(form.cleaned_data["source"], "writes_status")),
-        "table": LetterTable(found.page.rows, masker=form.masker, runs=live.by_letter),
+        "table": LetterTable(
+            found.page.rows,
+            masker=form.masker,
+            runs=live.by_letter,
+            # Whoever can do nothing with letters selects none.
+            exclude=() if may(request.user, "letter.resolve") else ("select",),
+        ),
         "live": live,
         "live_url": live_url(request, found.page),
     }
@@ -85,9 +93,17 @@ def render_letter(
             detail.letter.source, detail.letter.topic, detail.letter.first_failed_at
         ),
         "foreign": describe_rows(detail.letter.pk, is_open=detail.letter.status in OPEN),
+        "place": describe_checkpoint(detail.letter),
         "live_url": live_url,
     }
     return render_page(request, "dlq/letter.html", context, title=f"Letter {detail.letter.pk}")
+
+
+def describe_checkpoint(letter: DeadLetter) -> str:
+    """Whether whoever runs its consumer will come to it by itself; empty: that is not known, or nobody needs to."""
+    if letter.source == NATIVE or letter.status not in OPEN:
+        return ""
+    return describe_place(letter.source, letter.consumer, event_id=letter.event_id, position=letter.position)
 
 
 @require_safe

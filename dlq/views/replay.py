@@ -49,6 +49,7 @@ def confirm(
         "back": back_url(without_own(params)),
         "request_key": uuid4(),
         "type_above": settings.TYPE_NUMBER_ABOVE,
+        "switch": ReplaySwitch.objects.first(),
         "problem": problem,
     }
     return render_page(request, "dlq/confirm_replay.html", context, title=found.title, status=status)

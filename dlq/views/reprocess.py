@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.forms import EventsForm, ReplayForm
+from dlq.models import ReplaySwitch
 from dlq.operations import start_reprocess
 from dlq.operations.errors import OperationError
 from dlq.queries.reprocess import preview_reprocess
@@ -78,6 +79,7 @@ def show(
         "form": ReplayForm(params if request.method == "POST" else None),
         "request_key": uuid4(),
         "type_above": settings.TYPE_NUMBER_ABOVE,
+        "switch": ReplaySwitch.objects.first(),
         "problem": problem,
     }
     title = preview.title if preview else "Reprocess events"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
@@ -58,6 +59,11 @@ class ForeignRow:
     @property
     def lost_count(self) -> int:
         return self.projection.unaccounted.get("number") or 0
+
+    @property
+    def strategy(self) -> str:
+        """What it does with an event that fails, as redrive.toml says; empty: nobody said."""
+        return str(settings.CONSUMERS.get(str(self.projection), {}).get("strategy", ""))
 
     @property
     def is_undone(self) -> bool:

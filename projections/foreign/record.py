@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from dlq.api import place_letters
 from projections.foreign.judge import judge
 from projections.foreign.watch import follow
 from projections.models import ForeignProjection, ForeignSample
@@ -39,18 +40,16 @@ class Look:
     """A checkpoint as it was found, and lost events if it was time to look for them."""
 
     found: ForeignCheckpoint
-    losses: dict[str, Any] | None
+    losses: Unaccounted | None
 
 
 def look(source: str, checkpoints: Checkpoints) -> list[Look]:
     """Ask the source, outside of any transaction of ours; raises SourceError."""
-    now = timezone.now()
     known = dict(ForeignProjection.objects.filter(source=source).values_list("name", "unaccounted"))
     found = checkpoints.list_checkpoints()
-    due = choose_due({one.consumer: known.get(one.consumer, {}).get("looked_at", "") for one in found}, now)
-    return [
-        Look(one, look_for_losses(checkpoints, one, now) if one.consumer in due else None) for one in found
-    ]
+    looked_at = {one.consumer: known.get(one.consumer, {}).get("looked_at", "") for one in found}
+    due = choose_due(looked_at, timezone.now())
+    return [Look(one, look_for_losses(checkpoints, one) if one.consumer in due else None) for one in found]
 
 
 def choose_due(looked_at: dict[str, str], now: datetime) -> set[str]:
@@ -67,7 +66,9 @@ def keep(source: str, looks: list[Look]) -> None:
     for name, one in found.items():
         row = rows.setdefault(name, ForeignProjection(source=source, name=name))
         update(row, one.found, now)
-        row.unaccounted = row.unaccounted if one.losses is None else one.losses
+        if one.losses:
+            row.unaccounted = tell_losses(one.losses, row.unaccounted, now)
+            place_letters(source, name, one.losses.placed)
     for name in rows.keys() - found.keys():
         update_missing(rows[name], now)
     ForeignProjection.objects.bulk_create(
@@ -123,14 +124,36 @@ def set_state(row: ForeignProjection, state: State, evidence: str, now: datetime
     row.evidence = evidence
 
 
-def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint, now: datetime) -> dict[str, Any]:
+def look_for_losses(checkpoints: Checkpoints, found: ForeignCheckpoint) -> Unaccounted:
     """One that takes too long must not keep the others from being read."""
     try:
-        losses = checkpoints.find_unaccounted(found)
+        return checkpoints.find_unaccounted(found)
     except SourceError as error:
-        losses = Unaccounted(None, f"Lost events could not be looked for. {error}")
-    newest_at = losses.newest_at.isoformat() if losses.newest_at else ""
-    return asdict(losses) | {"looked_at": now.isoformat(), "newest_at": newest_at}
+        return Unaccounted(None, f"Lost events could not be looked for. {error}")
+
+
+def tell_losses(losses: Unaccounted, known: dict[str, Any], now: datetime) -> dict[str, Any]:
+    """As it is kept; `known` is what was kept before."""
+    if is_out_of_sight(known, losses, now):
+        return known | {"looked_at": now.isoformat()}
+    return {
+        "number": losses.number,
+        "sentence": losses.sentence,
+        "named": [asdict(one) for one in losses.named],
+        "begins_at": losses.begins_at.isoformat() if losses.begins_at else "",
+        "newest_at": losses.newest_at.isoformat() if losses.newest_at else "",
+        "looked_at": now.isoformat(),
+    }
+
+
+def is_out_of_sight(known: dict[str, Any], losses: Unaccounted, now: datetime) -> bool:
+    """Whether this look did not come to what an earlier one found: that stays, for a week or until there is news."""
+    if not known.get("number"):
+        return False
+    begins_at, newest_at = (datetime.fromisoformat(known[key]) for key in ("begins_at", "newest_at"))
+    if now - newest_at > FORGET_AFTER or (losses.newest_at and losses.newest_at > newest_at):
+        return False
+    return losses.number is None or (losses.since is not None and begins_at < losses.since)
 
 
 def take_samples() -> None:

@@ -7,7 +7,7 @@ If the worker dies
 
 from typing import Any
 
-from dashboard.models import Run
+from dashboard.models import AuditEntry, Run
 from dashboard.runs.kinds import DONE, Outcome, Step
 from dashboard.runs.lanes import Hold
 from projections.foreign.watch import start_watch
@@ -48,14 +48,22 @@ def reset_there(row: ForeignProjection) -> bool:
     with source.visit() as visit:
         if visit.checkpoints is None:
             raise SourceError(f"{row.source} has no checkpoints.", permanent=True)
-        return visit.checkpoints.reset_checkpoint(
-            row.name, stamp=row.stamp, has_seen_worker=row.worker_seen_at is not None
-        )
+        return visit.checkpoints.reset_checkpoint(row.name, stamp=row.stamp)
+
+
+def find_last_refusal(history: list[AuditEntry]) -> str:
+    """Why the latest reset from here changed nothing; empty: it did, or there was none."""
+    run_id = next((entry.details["run"] for entry in history if "run" in entry.details), 0)
+    run = Run.objects.filter(pk=run_id).first()
+    return find_refusal(run) if run else ""
+
+
+def find_refusal(run: Run) -> str:
+    return next((lane.cursor["refusal"] for lane in run.lanes.all() if "refusal" in lane.cursor), "")
 
 
 def describe_reset(run: Run) -> dict[str, Any]:
     """For the run's page: whose checkpoint, why it was refused, what became of it."""
     row = ForeignProjection.objects.filter(pk=run.options["foreign"]).first()
-    refusals = [lane.cursor["refusal"] for lane in run.lanes.all() if "refusal" in lane.cursor]
     watched = row.reset if row and row.reset.get("run") == run.pk else {}
-    return {"foreign": row, "refusal": refusals[0] if refusals else "", "watched": watched}
+    return {"foreign": row, "refusal": find_refusal(run), "watched": watched}

@@ -11,6 +11,7 @@ from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.api import list_recent
 from projections import operations
 from projections.foreign import queries
+from projections.foreign.reset import find_last_refusal
 from projections.models import ForeignProjection
 from projections.operations import ProjectionStateError
 from projections.tables import HistoryTable
@@ -22,12 +23,14 @@ RECENT_SIZE = 10
 @require_safe
 def show_foreign(request: HtmxHttpRequest, foreign_id: int) -> HttpResponse:
     projection = get_object_or_404(ForeignProjection, pk=foreign_id)
+    history = queries.list_history(projection)
     context = {
         "row": queries.get_foreign_row(projection),
         "projection": projection,
         "no_reset": queries.find_refusal(projection),
         "recent": list_recent(projection.name, source=projection.source, limit=RECENT_SIZE),
-        "history": HistoryTable(queries.list_history(projection)),
+        "last_refusal": find_last_refusal(history),
+        "history": HistoryTable(history),
         "live_url": request.path,
     }
     return render_page(request, "projections/foreign/foreign.html", context, title=projection.name)
@@ -79,8 +82,8 @@ def describe_reset(row: ForeignProjection) -> list[str]:
     sentences = [
         f"It is at {place}. Its checkpoint is deleted at {row.source}, so that its worker handles {again} when it is "
         "started again. Its read model is not emptied: do that yourself, unless its handlers bear repetition.",
-        "This is refused if its worker is seen, or if its checkpoint has moved since you opened this. It is watched "
-        "afterwards: a worker that was not stopped would write it anew at the head.",
+        "This is refused if its worker is seen or may run still, or if its checkpoint has moved since you opened this. "
+        "It is watched afterwards: a worker that was not stopped would write it anew at the head.",
     ]
     if row.worker_seen_at is None:
         sentences.append("Its worker was never seen from here: make sure yourself that it is stopped.")

@@ -114,12 +114,17 @@ def deny(request: HttpRequest, request_id: int) -> HttpResponse:
 
 def describe_rebuild(row: Projection) -> list[str]:
     preview = queries.preview_rebuild(row)
-    return [
+    sentences = [
         f"The read model of {row} is emptied by its own truncate(), and {preview.events:,} events are handled again, "
-        f"in about {duration(preview.seconds)}. Until then readers see it incomplete.",
-        f"{preview.letters:,} open or parked letters close as their events succeed. "
-        f"{preview.overrides:,} decisions to skip, discard or replace an event are honoured.",
+        f"in about {duration(preview.seconds)}. Until then readers see it incomplete."
     ]
+    if preview.letters:
+        sentences.append(f"Open or parked letters that close as their events succeed: {preview.letters:,}.")
+    if preview.overrides:
+        sentences.append(
+            f"Decisions to skip, discard or replace an event that are honoured: {preview.overrides:,}."
+        )
+    return sentences
 
 
 def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run]) -> HttpResponse:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sources.base import Evidence, ForeignCheckpoint, Found, ResetRefusedError, Unaccounted
+from sources.base import Found
+from sources.checkpoints.contract import Evidence, ForeignCheckpoint, ResetRefusedError, Unaccounted
 from sources.checkpoints.inspecting import inspect_tables
 from sources.checkpoints.lags import WINDOW, Lag, make_lag
 from sources.checkpoints.told import Told
@@ -88,7 +89,7 @@ class EventcoreCheckpoints:
     def find_unaccounted(self, checkpoint: ForeignCheckpoint) -> Unaccounted:
         return NO_TRACE
 
-    def reset_checkpoint(self, consumer: str, *, stamp: str, has_seen_worker: bool) -> bool:
+    def reset_checkpoint(self, consumer: str, *, stamp: str) -> bool:
         """Under the leader's own lock: while we hold it, no projector can begin."""
         with writing(self.connection, seconds=self.seconds) as cursor:
             cursor.execute(LOCK_LEADER, {"key": get_lock_key(consumer)})

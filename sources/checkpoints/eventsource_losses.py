@@ -10,35 +10,41 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sources.base import ForeignCheckpoint, NamedEvent, Unaccounted
+from sources.checkpoints.contract import ForeignCheckpoint, NamedEvent, Unaccounted
 from sources.connect import Cursor
 
 FAILURES_THAT_OPEN = 5
 OPEN_FOR = timedelta(seconds=30)
-# The newest letters of a projection are looked at, and so many events from the first of them on.
-MOST_LETTERS = 200
-MOST_EVENTS = 5000
+# So many events up to the checkpoint are looked at: some tens of milliseconds of their database, once a minute.
+MOST_EVENTS = 5_000
 MOST_NAMED = 20
 
+# The latest events of all types, each probed for a letter through the unique index: a join might read all letters.
+# The first two columns say how far that reached; besides letters there are events only if letters could prove anything.
 LIST_EVENTS = """
-WITH newest AS (
-    SELECT event_id, event_type FROM dead_letter_queue
-    WHERE projection_name = %(name)s ORDER BY first_failed_at DESC LIMIT %(letters)s
-), span AS (
-    SELECT min(e.global_position) AS first, array_agg(DISTINCT newest.event_type::text) AS types
-    FROM newest JOIN events e USING (event_id)
+WITH latest AS MATERIALIZED (
+    SELECT e.*, (
+        SELECT d.first_failed_at FROM dead_letter_queue d
+        WHERE d.event_id = e.event_id AND d.projection_name = %(name)s
+    ) AS failed_at
+    FROM (
+        SELECT global_position, event_id, event_type::text, aggregate_id, created_at FROM events
+        WHERE global_position <= %(position)s ORDER BY global_position DESC LIMIT %(most)s
+    ) AS e
+), reach AS (
+    SELECT count(*) AS number, min(created_at) AS since, count(failed_at) AS failures,
+           array_agg(DISTINCT event_type) FILTER (WHERE failed_at IS NOT NULL) AS types
+    FROM latest
 )
-SELECT e.global_position, e.event_id::text, e.event_type, e.aggregate_id::text, e.created_at, d.first_failed_at
-FROM span
-JOIN events e ON e.global_position >= span.first AND e.global_position <= %(position)s
-LEFT JOIN dead_letter_queue d ON d.event_id = e.event_id AND d.projection_name = %(name)s
-WHERE e.event_type = ANY(coalesce(%(types)s::text[], span.types))
-ORDER BY e.global_position LIMIT %(events)s
+SELECT reach.number, reach.since,
+       e.global_position, e.event_id::text, e.event_type, e.aggregate_id::text, e.created_at, e.failed_at
+FROM reach LEFT JOIN latest e
+  ON e.failed_at IS NOT NULL
+  OR (reach.failures >= %(failures)s AND e.event_type = ANY(coalesce(%(types)s::text[], reach.types)))
+ORDER BY e.global_position
 """
-NONE = (
-    "Nothing shows that an event was lost. Whether each was processed cannot be known: "
-    "eventsource-py keeps no record of successes."
-)
+NOWHERE = "Lost events cannot be looked for: where its checkpoint stands among the events is not known."
+NO_SUCCESSES = "Whether each was processed cannot be known: eventsource-py keeps no record of successes."
 
 
 @dataclass(frozen=True)
@@ -54,11 +60,24 @@ class Event:
 
 
 def find_losses(cursor: Cursor, checkpoint: ForeignCheckpoint, types: list[str] | None) -> Unaccounted:
-    given = {"name": checkpoint.consumer, "position": checkpoint.position or 0, "types": types}
-    cursor.execute(LIST_EVENTS, given | {"letters": MOST_LETTERS, "events": MOST_EVENTS})
-    lost = list_suspects(Event(*row) for row in cursor.fetchall())
+    """`types` None: those of its letters count, since nobody said which it handles."""
+    if checkpoint.position is None:
+        return Unaccounted(None, NOWHERE)
+    given = {"name": checkpoint.consumer, "position": checkpoint.position, "types": types}
+    cursor.execute(LIST_EVENTS, given | {"most": MOST_EVENTS, "failures": FAILURES_THAT_OPEN})
+    rows = cursor.fetchall()
+    number, since = rows[0][:2]
+    seen = [Event(*row[2:]) for row in rows if row[2] is not None]
+    placed = {event.event_id: event.position for event in seen if event.failed_at}
+    events = [event for event in seen if types is None or event.event_type in types]
+    # None: they were all looked at.
+    since = since if number >= MOST_EVENTS else None
+    where = f"In the last {MOST_EVENTS:,} events nothing" if since else "Nothing"
+    lost = list_suspects(events)
     if not lost:
-        return Unaccounted(0, NONE)
+        return Unaccounted(
+            0, f"{where} shows that an event was lost. {NO_SUCCESSES}", placed=placed, since=since
+        )
     them = "1 event" if len(lost) == 1 else f"{len(lost):,} events"
     return Unaccounted(
         len(lost),
@@ -68,8 +87,19 @@ def find_losses(cursor: Cursor, checkpoint: ForeignCheckpoint, types: list[str] 
             NamedEvent(event.event_id, event.event_type, event.stream, str(event.position))
             for event in lost[:MOST_NAMED]
         ],
-        lost[-1].created_at,
+        placed=placed,
+        since=since,
+        begins_at=find_first_failure(events, lost[0]).created_at,
+        newest_at=lost[-1].created_at,
     )
+
+
+def find_first_failure(events: list[Event], suspect: Event) -> Event:
+    """Of those in a row that make an event suspect."""
+    index = events.index(suspect)
+    while index and events[index - 1].failed_at:
+        index -= 1
+    return events[index]
 
 
 def list_suspects(events: Iterable[Event]) -> list[Event]:

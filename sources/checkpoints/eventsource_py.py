@@ -2,7 +2,7 @@
 
 - The position is in `position_token`, which catching up writes, or that of `last_event_id`, which the projection
   writes; either may be the older one, so the later counts. `global_position` is never written.
-- `lag_seconds` is always 0 and `events_processed` counts some events twice: neither is used.
+- `lag_seconds` is always 0 and not used; `events_processed` counts some events twice, so it is no progress.
 - A dead-lettered event is not waited for, although no checkpoint may ever name it.
 - A reset is undone in silence by a worker that runs: its next event writes the checkpoint again, at the head.
 """
@@ -11,7 +11,8 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from sources.base import Evidence, ForeignCheckpoint, Found, ResetRefusedError, SourceError, Unaccounted
+from sources.base import Found, SourceError
+from sources.checkpoints.contract import Evidence, ForeignCheckpoint, ResetRefusedError, Unaccounted
 from sources.checkpoints.eventsource_losses import find_losses
 from sources.checkpoints.inspecting import inspect_tables
 from sources.checkpoints.lags import WINDOW, Lag, make_lag
@@ -21,7 +22,7 @@ from sources.connect import Connection, reading, writing
 
 # More projections than a page can show.
 MOST_CHECKPOINTS = 500
-# Where it cannot be seen that a worker is stopped, only a checkpoint that rests for so long may be taken back.
+# Only a checkpoint that rests for so long may be taken back: no session at a moment does not show that nobody works.
 QUIET_SECONDS = 60
 # What their column holds at most; a token may say anything.
 MOST_POSITIONS = 1 << 63
@@ -29,7 +30,7 @@ MOST_POSITIONS = 1 << 63
 LIST_CHECKPOINTS = """
 SELECT c.projection_name, coalesce(c.last_event_id::text, ''), coalesce(c.last_event_type, ''), c.updated_at,
        coalesce(to_jsonb(c) ->> 'position_token', ''), c.xmin::text,
-       extract(epoch FROM now() - c.updated_at)::float8, last.global_position
+       extract(epoch FROM now() - c.updated_at)::float8, c.events_processed, last.global_position
 FROM projection_checkpoints c
 LEFT JOIN events last ON last.event_id = c.last_event_id
 ORDER BY c.projection_name LIMIT %(most)s
@@ -73,6 +74,7 @@ class Row:
     # The transaction that wrote the row: another one after every write.
     stamp: str
     idle_seconds: float
+    handled: int
     last_position: int | None
 
     @property
@@ -105,18 +107,18 @@ class EventsourceCheckpoints:
         with reading(self.connection, seconds=self.seconds) as cursor:
             return find_losses(cursor, checkpoint, self.told.find_types(checkpoint.consumer))
 
-    def reset_checkpoint(self, consumer: str, *, stamp: str, has_seen_worker: bool) -> bool:
+    def reset_checkpoint(self, consumer: str, *, stamp: str) -> bool:
         worker = self.told.get_worker(consumer)
         with writing(self.connection, seconds=self.seconds) as cursor:
             seen = look_for_workers(cursor, {worker})[worker]
-            is_stopped = seen.is_running is False and has_seen_worker
             cursor.execute(FIND_IDLE, {"name": consumer})
             for (idle_seconds,) in cursor.fetchall():
-                refuse_if_working(seen, is_stopped=is_stopped, idle_seconds=idle_seconds)
+                refuse_if_working(seen, idle_seconds)
                 cursor.execute(DELETE_CHECKPOINT, {"name": consumer, "stamp": stamp})
                 if not cursor.rowcount:
                     raise ResetRefusedError("Its checkpoint moved since you confirmed: its worker runs.")
-        return is_stopped
+        # One without a session at this moment may have another in the next.
+        return False
 
     def _measure(self, rows: list[Row], head: int) -> dict[str, Lag]:
         """By itself: where counting takes too long, the rest is known all the same."""
@@ -152,6 +154,7 @@ class EventsourceCheckpoints:
             head=head,
             last_event_id=row.last_event_id,
             last_event_type=row.last_event_type,
+            handled=row.handled,
             updated_at=row.updated_at,
             idle_seconds=row.idle_seconds,
             lag=lag.events,
@@ -162,13 +165,14 @@ class EventsourceCheckpoints:
         )
 
 
-def refuse_if_working(seen: Evidence, *, is_stopped: bool, idle_seconds: float) -> None:
-    """A worker that runs would undo a reset in silence, with its next event."""
+def refuse_if_working(seen: Evidence, idle_seconds: float) -> None:
+    """A worker that runs would undo a reset in silence, with its next event; one that connects anew for each event
+    has no session most of the time."""
     if seen.is_running:
         raise ResetRefusedError(f"Stop its worker first. {seen.sentence}")
-    if not is_stopped and idle_seconds < QUIET_SECONDS:
+    if idle_seconds < QUIET_SECONDS:
         raise ResetRefusedError(
-            f"Its checkpoint moved {idle_seconds:.0f} s ago, so that its worker seems to run. {seen.sentence} "
+            f"Its checkpoint moved {idle_seconds:.0f} s ago, and its worker may run still. {seen.sentence} "
             f"Stop it, and wait until its checkpoint has rested for {QUIET_SECONDS} s."
         )
 

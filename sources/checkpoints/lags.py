@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sources.base import Bound
+from sources.checkpoints.contract import Bound
 
 # So many events after a checkpoint are looked at, one by one: a few milliseconds of their database for each projection.
 WINDOW = 2_000

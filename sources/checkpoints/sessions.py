@@ -1,6 +1,6 @@
 """Whether a worker is seen at its database, by the application_name of its sessions, which every role may read."""
 
-from sources.base import Evidence
+from sources.checkpoints.contract import Evidence
 from sources.connect import Cursor
 
 COUNT_SESSIONS = """

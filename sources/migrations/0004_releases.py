@@ -10,6 +10,21 @@ class Migration(migrations.Migration):
             name="retrying_since",
             field=models.DateTimeField(blank=True, null=True),
         ),
+        migrations.AddField(
+            model_name="foreignrow",
+            name="asked_at",
+            field=models.DateTimeField(blank=True, null=True),
+        ),
+        migrations.AddField(
+            model_name="foreignrow",
+            name="asked_failed_at",
+            field=models.DateTimeField(blank=True, null=True),
+        ),
+        migrations.AddField(
+            model_name="foreignrow",
+            name="asked_attempts",
+            field=models.IntegerField(blank=True, null=True),
+        ),
         migrations.AddIndex(
             model_name="foreignrow",
             index=models.Index(

@@ -22,6 +22,10 @@ class ForeignRow(models.Model):
     watched_until = models.DateTimeField(null=True, blank=True)
     # Since when it was seen here in the source's word for "try again", without a move; None: it says something else.
     retrying_since = models.DateTimeField(null=True, blank=True)
+    # When a replay last asked for it, and how it stood then; None: none ever did.
+    asked_at = models.DateTimeField(null=True, blank=True)
+    asked_failed_at = models.DateTimeField(null=True, blank=True)
+    asked_attempts = models.IntegerField(null=True, blank=True)
 
     class Meta:
         indexes = [

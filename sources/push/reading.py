@@ -31,9 +31,9 @@ def read_all(places: list[Place], source: str) -> Read:
             if isinstance(place.item, BadItemError):
                 raise place.item
             failures = read_failures(place.item, source)
-            weight += sum(len(failure.payload or "") for failure in failures)
+            more = sum(len(failure.payload or "") for failure in failures)
             if (
-                weight > MOST_COPIES * settings.PUSH_BODY_BYTES
+                weight + more > MOST_COPIES * settings.PUSH_BODY_BYTES
                 or len(read.failures) + len(failures) > MOST_ITEMS
             ):
                 raise BadItemError(
@@ -42,6 +42,7 @@ def read_all(places: list[Place], source: str) -> Read:
         except BadItemError as error:
             read.refused.append({"index": place.index, "reason": str(error)})
             continue
+        weight += more
         read.failures += failures
         read.taken_count += 1
     return read

@@ -9,8 +9,10 @@ from sources.sql.mapping import COLUMNS, VALUES, Mapping
 # The table as this role sees it; no row: it does not see it.
 LOOK = """
 SELECT a.attname, has_column_privilege(c.oid, a.attnum, 'SELECT'), has_column_privilege(c.oid, a.attnum, 'UPDATE'),
-       EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indkey[0] = a.attnum)
+       EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indkey[0] = a.attnum),
+       format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), t.typcategory = 'N'
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_type t ON t.oid = a.atttypid
 WHERE c.oid = to_regclass(%(table)s)
 ORDER BY a.attnum
 """
@@ -23,6 +25,9 @@ class Column:
     is_readable: bool
     is_writable: bool
     is_indexed: bool
+    # Of a domain, what it is made of.
+    type: str
+    is_number: bool
 
 
 def inspect(connection: Connection, mapping: Mapping, seconds: float) -> Found:
@@ -55,6 +60,19 @@ def why_not_read(mapping: Mapping, columns: dict[str, Column], role: str) -> str
     if hidden:
         what = mapping.table if len(hidden) == len(wanted) else f"{', '.join(hidden)} of {mapping.table}"
         return f"The role {role} may not read {what}; GRANT SELECT ON {mapping.table} TO {role}."
+    return why_not_understood(mapping, columns)
+
+
+def why_not_understood(mapping: Mapping, columns: dict[str, Column]) -> str:
+    """Empty: times are times, and numbers are numbers."""
+    for name in ("failed_at", "first_failed_at", "attempts"):
+        column = columns.get(getattr(mapping, name))
+        if column is None:
+            continue
+        is_right = column.is_number if name == "attempts" else column.type.startswith("timestamp")
+        if not is_right:
+            what = "a number" if name == "attempts" else "a timestamp"
+            return f"{column.name} of {mapping.table} is {column.type}; {name} must be {what}."
     return ""
 
 

@@ -9,10 +9,12 @@ from sources.base import Change, ForeignLetter, ForeignState, Found, Words
 from sources.connect import Connection, reading, writing
 from sources.sql import inspect
 from sources.sql.mapping import Mapping
-from sources.sql.rows import RowReader, list_state, make_state
+from sources.sql.rows import RowReader, as_moment, list_state, make_state
 
-# What looks at all open rows at once may take so many times longer: it happens once, at the first import.
+# What looks at all open rows at once may take so many times longer: it happens once, at the first import. But never as
+# long as the task that waits for it, see tasks.py.
 PATIENCE = 12
+MOST_SECONDS = 30
 # The longest name that any of the presets can hold.
 MOST_BY = 255
 
@@ -33,12 +35,14 @@ SPLIT = SQL("""
 SELECT count(*), (percentile_disc(%(shares)s::float[]) WITHIN GROUP (ORDER BY {key}))::text[]
 FROM {table} WHERE {open}
 """)
+PICK = SQL("SELECT {key}::text FROM {table} WHERE {key} = ANY(%(keys)s) FOR NO KEY UPDATE SKIP LOCKED")
 # Compare-and-set: the array finds the rows by their index, the values say what each must look like.
 WRITE = SQL("""
 UPDATE {table} AS t SET {assignments}
 FROM unnest(%(keys)s::text[], %(seen)s::text[], %(failed)s::timestamptz[], %(by)s::text[], %(at)s::timestamptz[])
     AS v(key, seen, failed_at, closed_by, closed_at)
-WHERE t.{key} = ANY(%(array)s) AND t.{key}::text = v.key AND t.{status}::text = v.seen AND t.{failed_at} = v.failed_at
+WHERE t.{key} = ANY(%(array)s) AND t.{key}::text = v.key AND t.{status}::text = v.seen
+    AND coalesce({failed_at}, 'epoch') = v.failed_at
 RETURNING v.key
 """)
 
@@ -107,22 +111,26 @@ class SqlLetters:
 
     def split_open(self, parts: int) -> tuple[int, list[str]]:
         shares = [n / parts for n in range(1, parts)]
-        [(number, keys)] = self._fetch(
-            SPLIT, open=self._open(), params={"shares": shares}, seconds=PATIENCE * self.seconds
-        )
+        seconds = min(PATIENCE * self.seconds, MOST_SECONDS)
+        [(number, keys)] = self._fetch(SPLIT, open=self._open(), params={"shares": shares}, seconds=seconds)
         return number, list(dict.fromkeys(keys or []))
 
-    def write_status(self, changes: list[Change]) -> set[str]:
+    def write_status(self, changes: list[Change], *, skip_locked: bool = False) -> set[str]:
         """One statement for each word, all in one transaction."""
         done: set[str] = set()
         with writing(self.connection, seconds=self.seconds) as cursor:
+            if skip_locked:
+                keys = array([change.seen.key for change in changes])
+                cursor.execute(PICK.format(table=self.table, key=self.key), {"keys": keys})
+                picked = {row[0] for row in cursor.fetchall()}
+                changes = [change for change in changes if change.seen.key in picked]
             for word in sorted({change.status for change in changes}):
                 these = [change for change in changes if change.status == word]
                 statement = WRITE.format(
                     table=self.table,
                     key=self.key,
                     status=Identifier(self.mapping.status),
-                    failed_at=Identifier(self.mapping.failed_at),
+                    failed_at=as_moment("t", self.mapping.failed_at),
                     assignments=self._assignments(word),
                 )
                 cursor.execute(

@@ -1,6 +1,7 @@
 """From a foreign row to a letter: columns, values from inside the payload, the error's type from its trace."""
 
 import json
+import re
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,11 @@ from sources.sql.mapping import VALUES, Mapping
 from sources.tracebacks import find_error_type
 
 UNKNOWN_CONSUMER = "unknown"
+# No place in a sequence has more digits.
+WHOLE = re.compile(r"-?[0-9]{1,19}")
+MOST_ATTEMPTS = 2**31 - 1
+# Infinity, and what is before or after the years that Python knows, is no time.
+MOMENT = SQL("CASE WHEN {0} >= '0001-01-02' AND {0} < '9999-12-31' THEN {0} END")
 
 
 class RowReader:
@@ -39,7 +45,7 @@ class RowReader:
         return [
             *list_state(mapping),
             as_text(mapping.payload),
-            Identifier(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL"),
+            as_moment(mapping.first_failed_at) if mapping.first_failed_at else SQL("NULL"),
             *(as_text(column) for column in self.columns.values()),
             *(
                 SQL("{} #>> {}").format(payload, Literal(list(steps)))
@@ -51,8 +57,9 @@ class RowReader:
     def make_letter(self, row: tuple[Any, ...]) -> ForeignLetter:
         key, status, failed_at, attempts, _, text, first_failed_at, *values = row
         found: dict[str, str | None] = dict(zip([*self.columns, *self.paths], values, strict=False))
+        payload = read_payload(self.payload_type, text)
         if self.paths and not self.is_jsonb:
-            document = parse(text)
+            document = parse(payload)
             found |= {name: find_text(document, steps) for name, steps in self.paths.items()}
         get = found.get
         message, trace = get("error_message") or "", get("stacktrace") or ""
@@ -60,11 +67,11 @@ class RowReader:
             key=key,
             status=status or "",
             failed_at=as_time(failed_at),
-            attempts=int(attempts or 1),
+            attempts=as_count(attempts),
             consumer=get("consumer") or self.mapping.consumer_name or UNKNOWN_CONSUMER,
             event_id=get("event_id") or key,
             event_type=get("event_type") or "",
-            payload=read_payload(self.payload_type, text),
+            payload=payload,
             error_type=get("error_type") or find_error_type(trace, message),
             error_message=message,
             stacktrace=trace,
@@ -88,7 +95,7 @@ def list_state(mapping: Mapping) -> list[Composable]:
     return [
         as_text(mapping.key),
         as_text(mapping.status) if mapping.status else SQL("''"),
-        Identifier(mapping.failed_at),
+        as_moment(mapping.failed_at),
         Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
         as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
     ]
@@ -96,11 +103,15 @@ def list_state(mapping: Mapping) -> list[Composable]:
 
 def make_state(row: tuple[Any, ...]) -> ForeignState:
     key, status, failed_at, attempts, closed_by = row
-    return ForeignState(key, status or "", as_time(failed_at), int(attempts or 1), closed_by or "")
+    return ForeignState(key, status or "", as_time(failed_at), as_count(attempts), closed_by or "")
 
 
 def as_text(column: str) -> Composable:
     return SQL("{}::text").format(Identifier(column))
+
+
+def as_moment(*column: str) -> Composable:
+    return MOMENT.format(Identifier(*column))
 
 
 def read_payload(payload_type: str, text: str | None) -> str | bytes | None:
@@ -114,10 +125,10 @@ def read_payload(payload_type: str, text: str | None) -> str | bytes | None:
     return bytes.fromhex(text[2:]) if payload_type == "bytea" else text
 
 
-def parse(text: str | None) -> Any:
+def parse(payload: str | bytes | None) -> Any:
     """The payload as a document; None if it is none."""
     try:
-        return json.loads(text or "null")
+        return json.loads(payload or "null")
     except (ValueError, RecursionError):
         return None
 
@@ -134,7 +145,16 @@ def find_text(document: Any, steps: tuple[str, ...]) -> str:
 
 
 def as_number(value: str) -> int | None:
-    return int(value) if value.isascii() and value.lstrip("-").isdigit() else None
+    """None: it is no whole number, or one that nobody counts to."""
+    return int(value) if WHOLE.fullmatch(value) else None
+
+
+def as_count(value: Any) -> int:
+    """At least one try, and no more than can be held; a number that is none counts as one."""
+    try:
+        return max(1, min(int(value or 1), MOST_ATTEMPTS))
+    except (ValueError, OverflowError):
+        return 1
 
 
 def as_time(value: datetime | None) -> datetime:

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
-from sources.base import Ability, Capabilities, Checkpoints, Found, Inspection, Words
+from sources.base import Ability, Capabilities, Found, Inspection, Words
+from sources.checkpoints.contract import Checkpoints
 from sources.checkpoints.told import Told
 from sources.connect import Connection, connect
 from sources.sql.letters import SqlLetters

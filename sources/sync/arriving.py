@@ -1,8 +1,9 @@
 """Rows that are open at their source become letters, or open theirs again; the caller has opened the transaction.
 
+Those that are as they were last seen change nothing: their letters may have been dealt with since.
 1. Rows that are known are noted as they are now. From here on the trigger sees no difference, so nothing is owed.
 2. The failures are recorded: a new letter, or a newer try of a known one.
-3. Rows that are new are noted with their letters.
+3. Rows that are new are noted with their letters, and those whose key was of another event before.
 4. Letters that are closed all the same open again: the source has the last word on its own row.
 """
 
@@ -11,11 +12,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
+from dashboard.documents import send
 from dlq.api import Failure, find_letters, record_failures, reopen_letters
 from sources.base import ForeignLetter, ForeignState, Words
 from sources.models import ForeignRow, MovedRow
@@ -47,18 +48,32 @@ ON CONFLICT (source, key) DO UPDATE SET
 
 def take_rows(source: str, words: Words, rows: list[ForeignLetter]) -> None:
     """At most as many as one batch of recording takes: they are one transaction."""
+    before = find_rows(source, (row.key for row in rows)) if rows else {}
+    rows = [row for row in rows if is_news(before.get(row.key), row.state, words)]
     if not rows:
         return
-    before = find_rows(source, (row.key for row in rows))
     note_undone(source, words, rows, before)
     note_seen(source, words, [row.state for row in rows if row.key in before])
     ids = record_failures(make_failure(source, row) for row in rows)
-    add_rows(
-        source,
-        words,
-        [(row, letter_id) for row, letter_id in zip(rows, ids, strict=True) if row.key not in before],
-    )
+    taken = [(row, letter_id, before.get(row.key)) for row, letter_id in zip(rows, ids, strict=True)]
+    new = [(row, letter_id) for row, letter_id, known in taken if not known or known.letter_id != letter_id]
+    add_rows(source, words, new)
     reopen_letters(set(ids))
+
+
+def is_news(row: ForeignRow | None, state: ForeignState, words: Words) -> bool:
+    return row is None or not row.is_open or has_changed(row, state, words)
+
+
+def has_changed(row: ForeignRow, state: ForeignState, words: Words) -> bool:
+    # The words may be others than when it was noted: redrive.toml was changed.
+    was_retrying = row.retrying_since is not None
+    return (row.status, row.failed_at, row.attempts, was_retrying) != (
+        state.status,
+        state.failed_at,
+        state.attempts,
+        words.is_retrying(state.status),
+    )
 
 
 def note_undone(source: str, words: Words, rows: list[ForeignLetter], before: dict[str, ForeignRow]) -> None:
@@ -101,26 +116,27 @@ def find_sequence(source: str, row: ForeignLetter) -> str:
 
 
 def find_rows(source: str, keys: Iterable[str]) -> dict[str, ForeignRow]:
-    """Those that are known; the keys travel as one document, as hundreds of parameters take longer than the query."""
-    known = RawSQL(
-        "key IN (SELECT json_array_elements_text(%s::json))", [json.dumps(list(keys))], BooleanField()
-    )
+    """Those that are known, by the index and nothing else: a join might read the whole table for each batch."""
+    given = json.dumps(list(keys))
+    known = RawSQL("key = ANY(ARRAY(SELECT json_array_elements_text(%s::json)))", [given], BooleanField())
     return {row.key: row for row in ForeignRow.objects.filter(known, source=source)}
 
 
 def note_seen(source: str, words: Words, states: list[ForeignState]) -> None:
-    send(NOTE_SEEN, source, [describe(words, one) | {"is_open": words.is_open(one.status)} for one in states])
+    rows = [describe(words, one) | {"is_open": words.is_open(one.status)} for one in states]
+    send(NOTE_SEEN, rows, source=source)
 
 
 def add_rows(source: str, words: Words, new: list[tuple[ForeignLetter, int]]) -> None:
-    send(ADD_ROWS, source, [describe(words, row) | {"letter_id": letter_id} for row, letter_id in new])
+    rows = [describe(words, row) | {"letter_id": letter_id} for row, letter_id in new]
+    send(ADD_ROWS, rows, source=source)
 
 
 def describe(words: Words, row: ForeignState | ForeignLetter) -> dict[str, Any]:
     return {
         "key": row.key,
         "status": row.status,
-        "failed_at": row.failed_at.isoformat(),
+        "failed_at": row.failed_at,
         "attempts": row.attempts,
         "is_retrying": words.is_retrying(row.status),
     }
@@ -136,10 +152,3 @@ def note_moved(source: str, key: str, letter_id: int, actor: str, wanted: str, f
         found=found,
         at=timezone.now(),
     )
-
-
-def send(statement: str, source: str, rows: list[dict[str, Any]]) -> None:
-    """Execute a statement on rows, which it gets as one JSON document."""
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, {"source": source, "rows": json.dumps(rows)})

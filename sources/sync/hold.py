@@ -16,8 +16,8 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import connection, transaction
-from django.db.models import F
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Case, F, When
+from django.db.models.functions import Now
 
 from dashboard.runs.lanes import in_seconds
 from sources.base import SourceError
@@ -25,8 +25,8 @@ from sources.models import SourceState
 
 # Longer than the task that looks may take, see tasks.py.
 LEASE_SECONDS = 60
-# What one look does at most; the rest is done in the next.
-TURN_SECONDS = 2.0
+# What each stage of a look takes at most, be it writing, releasing, reading or sweeping; the rest is done in the next.
+STAGE_SECONDS = 1.0
 # A source that fails is asked again after this long, doubled each time; it must not keep others waiting.
 FIRST_WAIT_SECONDS = 1
 MOST_WAIT_SECONDS = 15
@@ -52,7 +52,8 @@ END = """
 WITH quickly AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
 UPDATE sources_sourcestate SET
     cursor = %(cursor)s, leased_until = NULL, leased_by = '', next_at = NULL, synced_at = now(), took_ms = %(took)s,
-    error = %(error)s, failing_since = CASE WHEN %(error)s <> '' THEN coalesce(failing_since, now()) END,
+    error = %(error)s, failing_since = CASE WHEN %(error)s = '' THEN NULL WHEN error_count > 0 THEN now()
+        ELSE coalesce(failing_since, now()) END,
     is_permanent = %(permanent)s, error_count = 0
 FROM quickly
 WHERE name = %(name)s AND leased_by = %(token)s
@@ -82,11 +83,15 @@ class SourceHold:
         self.inspection = inspection
         self.inspected_at = inspected_at
         self.error_count = error_count
-        self._began = time.monotonic()
+        self._began = self._stage_began = time.monotonic()
+
+    def begin_stage(self) -> None:
+        """Each has time of its own, so that none that has much to do keeps another from beginning."""
+        self._stage_began = time.monotonic()
 
     @property
     def is_time_left(self) -> bool:
-        return time.monotonic() < self._began + TURN_SECONDS
+        return time.monotonic() < self._stage_began + STAGE_SECONDS
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -125,7 +130,8 @@ class SourceHold:
             leased_by="",
             next_at=in_seconds(wait),
             error=str(error),
-            failing_since=Coalesce(F("failing_since"), Now()),
+            # If no look failed before this one, what failed until now was only the writing.
+            failing_since=Case(When(error_count=0, then=Now()), default=F("failing_since")),
             is_permanent=error.permanent,
             error_count=F("error_count") + 1,
             # What the source allows may be what changed.

@@ -1,7 +1,8 @@
 """The first import of a source that has many open rows: a run with progress, in lanes that share the keys.
 
 The sync reads what is new from the beginning on; the run reads what was there before. A lane's place is saved with the
-letters it recorded, so after a death the next worker goes on from there; a source that is away is waited for.
+letters it recorded, so after a death the next worker goes on from there; a source that is away, or lets nobody read, is
+waited for, and the run's log says why.
 """
 
 import time
@@ -18,7 +19,7 @@ from dashboard.models import Lane, Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.kinds import DONE, MORE, Outcome, Step
 from dashboard.runs.lanes import Hold
-from dashboard.runs.operations import create_run
+from dashboard.runs.operations import create_run, note_run
 from sources.base import Letters, SourceError
 from sources.registry import get_source
 from sources.sync.arriving import take_rows
@@ -29,6 +30,8 @@ from sources.sync.looking import BATCH_SIZE
 IMPORT_ABOVE = 10_000
 LANES = 4
 AWAY_SECONDS = 5
+# Somebody must act first.
+REFUSED_SECONDS = 30
 # After this long the worker looks whether the run was paused.
 SLICE_SECONDS = 1.0
 ACTOR = "sync"
@@ -60,9 +63,9 @@ class Import:
                     if time.monotonic() > end_of_slice:
                         break
         except SourceError as error:
-            if error.permanent:
-                raise
-            return Step(wait_until=timezone.now() + timedelta(seconds=AWAY_SECONDS))
+            note_run(hold.run, f"It waits for {name}: {error}")
+            seconds = REFUSED_SECONDS if error.permanent else AWAY_SECONDS
+            return Step(wait_until=timezone.now() + timedelta(seconds=seconds))
         return MORE
 
 
@@ -118,5 +121,11 @@ def is_over(cursor: dict[str, Any]) -> bool:
 
 def find_import(cursor: dict[str, Any]) -> Run | None:
     """The first import, while it is under way, or if it ended before its time; None: there is none."""
-    run = Run.objects.filter(pk=cursor.get("import_run", 0)).first()
-    return None if run is None or run.state == Run.State.FINISHED else run
+    return find_imports({"": cursor}).get("")
+
+
+def find_imports(cursors: dict[str, dict[str, Any]]) -> dict[str, Run]:
+    """The same for many sources at once, by name."""
+    ids = {name: cursor["import_run"] for name, cursor in cursors.items() if "import_run" in cursor}
+    runs = Run.objects.exclude(state=Run.State.FINISHED).in_bulk(list(ids.values()))
+    return {name: runs[run_id] for name, run_id in ids.items() if run_id in runs}

@@ -1,6 +1,6 @@
 """Rows that their source has done with: resolved, discarded or gone; the caller has opened the transaction."""
 
-from dlq.api import Closing, close_at_source
+from dlq.api import Closing, close_at_source, find_letters
 from sources.base import ForeignState, Words
 from sources.models import ForeignRow
 from sources.sync.arriving import note_seen
@@ -12,12 +12,14 @@ CLOSED = "{source} says {status}."
 def close_rows(source: str, words: Words, states: list[ForeignState], gone: list[str]) -> None:
     """Close the letters of these rows, unless another row of the same letter is open."""
     closed = {state.key: state for state in states}
+    rows = ForeignRow.objects.filter(source=source, key__in=[*closed, *gone])
+    letters = {row.letter_id: row.key for row in rows}
+    # One that is being restored is waited for, and closed; one that is restored later finds its row closed, and owes.
+    find_letters(letters, lock=True)
     note_seen(source, words, states)
     ForeignRow.objects.filter(source=source, key__in=gone).update(
         status="", is_open=False, retrying_since=None
     )
-    rows = ForeignRow.objects.filter(source=source, key__in=[*closed, *gone])
-    letters = {row.letter_id: row.key for row in rows}
     open_still = ForeignRow.objects.filter(letter_id__in=list(letters), is_open=True)
     for letter_id in open_still.values_list("letter_id", flat=True):
         letters.pop(letter_id, None)

@@ -14,14 +14,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from sources.base import ForeignState, Letters, Words
+from sources.base import Letters
 from sources.models import ForeignRow
-from sources.sync.arriving import find_rows, take_rows
+from sources.sync.arriving import find_rows, has_changed, take_rows
 from sources.sync.hold import SourceHold
 from sources.sync.leaving import close_rows
 
-# One transaction's worth, here and there; as many as one batch of recording takes.
-BATCH_SIZE = 500
+# One transaction's worth; as many as one batch of recording takes.
+BATCH_SIZE = 1000
 # Of rows that are only compared.
 SWEEP_SIZE = 2000
 MOST_WATCHED = 500
@@ -32,14 +32,24 @@ SWEEP_REST = 10
 
 
 def read_new(hold: SourceHold, letters: Letters) -> None:
+    """At least one batch, however slow the source is."""
     head = letters.find_newest_key() if letters.keys_grow else ""
-    while head and head != hold.cursor.get("newest") and hold.is_time_left:
+    hold.begin_stage()
+    while is_behind(hold.cursor, head):
         rows = letters.read_open(after=hold.cursor.get("newest", ""), until=head, limit=BATCH_SIZE)
         if rows:
             with hold.recording():
                 take_rows(hold.name, letters.words, rows)
         # To the head even if the last rows before it are closed: they would be passed over again every time.
         hold.cursor["newest"] = rows[-1].key if len(rows) == BATCH_SIZE else head
+        if not hold.is_time_left:
+            break
+    # Read by the page: what is shown is not all that there is.
+    hold.cursor["is_behind"] = is_behind(hold.cursor, head)
+
+
+def is_behind(cursor: dict[str, Any], head: str) -> bool:
+    return bool(head) and head != cursor.get("newest")
 
 
 def look_at_watched(hold: SourceHold, letters: Letters) -> None:
@@ -57,6 +67,7 @@ def sweep(hold: SourceHold, letters: Letters) -> None:
             return
         hold.cursor["sweep"] = {"token": token, "known_after": "", "open_after": "", "seconds": 0.0}
     progress = hold.cursor["sweep"]
+    hold.begin_stage()
     began = time.monotonic()
     is_done = sweep_known(hold, letters, progress) and sweep_open(hold, letters, progress)
     progress["seconds"] += time.monotonic() - began
@@ -105,17 +116,6 @@ def compare(hold: SourceHold, letters: Letters, rows: dict[str, ForeignRow]) -> 
         with hold.recording():
             close_rows(hold.name, letters.words, closed, gone)
     take(hold, letters, [state.key for state in changed if letters.words.is_open(state.status)])
-
-
-def has_changed(row: ForeignRow, state: ForeignState, words: Words) -> bool:
-    # The words may be others than when it was noted: redrive.toml was changed.
-    was_retrying = row.retrying_since is not None
-    return (row.status, row.failed_at, row.attempts, was_retrying) != (
-        state.status,
-        state.failed_at,
-        state.attempts,
-        words.is_retrying(state.status),
-    )
 
 
 def take(hold: SourceHold, letters: Letters, keys: list[str]) -> None:

@@ -2,8 +2,9 @@
 
 1. Somebody asks for it: each row is noted as owed, in the transaction of the audit entry (`sources.operations`).
 2. Lock a batch of these rows here, and leave out those that were asked to be tried again since.
-3. Write, in one transaction at the source, those that still are as they were seen.
-4. Record what is there now, tell of those that have moved, and forget what was owed.
+3. Write, in one transaction at the source, those that still are as they were seen; one by one if that is refused.
+4. Record what is there now, tell of those that have moved, and forget what was owed. What was held by somebody, or
+   refused, stays owed.
 If the process dies before 3 commits: nothing happened, and the next look does it. Between 3 and 4: the next look finds
 the rows in the word that was wanted, and takes that for done. A row that says anything else was moved by somebody: it
 is left as it is, told of, and compared at every look for a while. The lock is for replays that ask the source itself:
@@ -14,24 +15,24 @@ from dataclasses import replace
 
 from django.db import transaction
 
-from sources.base import Change, Letters
+from sources.base import Change, Letters, SourceError
 from sources.models import ForeignRow, OwedRelease
 from sources.sync.arriving import note_moved, note_seen
 from sources.sync.hold import SourceHold
-from sources.sync.looking import BATCH_SIZE
-from sources.sync.writing import as_seen, watch
+from sources.sync.writing import HELD, as_seen, is_as_seen, list_owed, watch, write
 
 
-def send_releases(hold: SourceHold, letters: Letters) -> None:
-    while hold.is_time_left:
-        owed = list(OwedRelease.objects.filter(source=hold.name).order_by("id")[:BATCH_SIZE])
-        if not owed:
-            return
+def send_releases(hold: SourceHold, letters: Letters) -> SourceError | None:
+    """Returns what kept some from being written."""
+    trouble = None
+    hold.begin_stage()
+    while hold.is_time_left and (owed := list_owed(OwedRelease, hold, "release_after")):
         with transaction.atomic():
-            release(hold, letters, owed)
+            trouble = release(hold, letters, owed) or trouble
+    return trouble
 
 
-def release(hold: SourceHold, letters: Letters, owed: list[OwedRelease]) -> None:
+def release(hold: SourceHold, letters: Letters, owed: list[OwedRelease]) -> SourceError | None:
     rows = lock_rows(hold.name, [one.key for one in owed])
     word = letters.words.released
     changes = {
@@ -39,9 +40,11 @@ def release(hold: SourceHold, letters: Letters, owed: list[OwedRelease]) -> None
         for one in owed
         if word and one.key in rows and rows[one.key].retrying_since == one.retrying_since
     }
-    done = letters.write_status(list(changes.values())) if changes else set()
+    done, trouble = write(hold, letters, list(changes.values()))
     missed = [key for key in changes if key not in done]
     found = letters.find_states(missed) if missed else {}
+    held = {key for key in missed if is_as_seen(changes[key], found.get(key))}
+    owed = [one for one in owed if one.key not in held]
     with hold.recording():
         for one in owed:
             row = rows.get(one.key)
@@ -54,8 +57,9 @@ def release(hold: SourceHold, letters: Letters, owed: list[OwedRelease]) -> None
             if says != word:
                 note_moved(hold.name, one.key, row.letter_id, one.actor, word, says)
         note_seen(hold.name, letters.words, [replace(changes[key].seen, status=word) for key in done])
-        watch(hold.name, missed)
+        watch(hold.name, [key for key in missed if key not in held])
         OwedRelease.objects.filter(pk__in=[one.pk for one in owed]).delete()
+    return trouble or (HELD if held else None)
 
 
 def lock_rows(source: str, keys: list[str]) -> dict[str, ForeignRow]:

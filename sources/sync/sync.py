@@ -8,7 +8,8 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 from django.utils import timezone
 
-from sources.base import Checkpoints, Letters, SourceError, Visit
+from sources.base import Letters, SourceError, Visit
+from sources.checkpoints.contract import Checkpoints
 from sources.inspection import as_dict
 from sources.keeping import list_keepers
 from sources.models import SourceState
@@ -67,9 +68,10 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
             raise SourceError(why, permanent=True)
         hold.inspection = as_dict(visit.inspect())
         SourceState.objects.filter(name=hold.name).update(inspection=hold.inspection, inspected_at=now)
-    why_not = hold.inspection["why_not"]
-    if visit.letters and why_not["reads_letters"]:
-        raise SourceError(why_not["reads_letters"], permanent=True)
+    # What a source has none of by its nature is not what it is looked at for.
+    why_not = hold.inspection["why_not"]["reads_letters" if visit.letters else "reads_checkpoints"]
+    if why_not:
+        raise SourceError(why_not, permanent=True)
 
 
 def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
@@ -77,11 +79,11 @@ def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
     trouble = None
     owes_writes, owes_releases, is_watched = find_work(hold.name)
     if (owes_writes or owes_releases) and not hold.inspection["why_not"]["writes_status"]:
-        try:
-            writing.send_owed(hold, letters)
-            releasing.send_releases(hold, letters)
-        except SourceError as error:
-            trouble = error
+        for send in (writing.send_owed, releasing.send_releases):
+            try:
+                trouble = send(hold, letters) or trouble
+            except SourceError as error:
+                trouble = error
     importing.begin(hold, letters)
     looking.read_new(hold, letters)
     if is_watched:

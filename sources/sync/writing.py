@@ -1,51 +1,107 @@
 """Write-back: what was closed or opened here is written there, by compare-and-set, in the source's own words.
 
 1. Read letters that a write is owed for, as they stand now, with their rows as they were last seen.
-2. Write, in one transaction at the source, those rows that still are as they were seen.
-3. Record here what is there now, and forget what was owed.
-If the process dies before 2 commits: nothing happened. Between 2 and 3: the next look finds the row in the state that
-was wanted, and takes it for done. A row that is found in any other state was moved by somebody: it is not overwritten,
-somebody is told, and the letter follows its source.
+2. Write, in one transaction at the source, those rows that still are as they were seen; one by one if that is refused.
+3. Look up what was not written. A row in the state that was wanted is done. One that still is as it was seen was held
+   by somebody, or refused: it stays owed. Any other was moved by somebody: it is not overwritten, somebody is told, and
+   the letter follows its source.
+4. Lock the letters, record here what is there now, and forget what was owed. A letter that was closed or opened since 1
+   owed nothing, because its row stood as it did then: it owes a write now.
+If the process dies before 2 commits: nothing happened. Between 2 and 4: all is owed still; the next look finds the row
+in the state that was wanted, and takes it for done, or, if the letter was changed back meanwhile, wants nothing, and
+the sweep makes the letter follow its row. After 4 commits: what changed meanwhile is owed, like anything else.
 """
 
 from collections import defaultdict
 from dataclasses import replace
 from datetime import timedelta
+from typing import TypeVar
 
 from django.utils import timezone
 
 from dlq.api import Standing, find_letters
-from sources.base import Change, ForeignState, Letters, Words
-from sources.models import ForeignRow, OwedWrite
+from sources.base import Change, ForeignState, Letters, SourceError, Words
+from sources.models import ForeignRow, OwedRelease, OwedWrite
 from sources.sync.arriving import note_moved, note_seen, take_rows
 from sources.sync.hold import SourceHold
-from sources.sync.looking import BATCH_SIZE
 
+# One transaction's worth: its rows are locked there, and their owner waits.
+BATCH_SIZE = 500
 # What was written is most likely to come back soon; after many at once it is left to the sweep.
 WATCH_FOR = timedelta(minutes=10)
 MOST_WATCHED = 100
 
+HELD = SourceError("Somebody holds rows that are to be written, or they do not take it.", permanent=False)
+
 Wish = tuple[ForeignRow, Standing, Change]
+Owed = TypeVar("Owed", OwedWrite, OwedRelease)
 
 
-def send_owed(hold: SourceHold, letters: Letters) -> None:
-    while hold.is_time_left:
-        owed = list(OwedWrite.objects.filter(source=hold.name).order_by("id")[:BATCH_SIZE])
-        if not owed:
-            return
-        wishes = list_wishes(hold.name, letters.words, [one.letter_id for one in owed])
-        changes = [change for _, _, change in wishes]
-        done = letters.write_status(changes) if changes else set()
-        missed = [wish for wish in wishes if wish[0].key not in done]
-        found = letters.find_states([row.key for row, _, _ in missed]) if missed else {}
-        moved = {wish[0].key: wish for wish in missed if not is_granted(wish, found, letters.words)}
-        rows = letters.read(list(moved)) if moved else []
-        with hold.recording():
-            note_written(hold.name, letters.words, [wish for wish in wishes if wish[0].key not in moved])
-            take_rows(hold.name, letters.words, [row for row in rows if letters.words.is_open(row.status)])
-            for key, wish in moved.items():
-                note_left_alone(hold.name, letters.words, wish, found.get(key))
-            OwedWrite.objects.filter(pk__in=[one.pk for one in owed]).delete()
+def send_owed(hold: SourceHold, letters: Letters) -> SourceError | None:
+    """Returns what kept some from being written."""
+    trouble = None
+    hold.begin_stage()
+    while hold.is_time_left and (owed := list_owed(OwedWrite, hold, "write_after")):
+        trouble = send_batch(hold, letters, owed) or trouble
+    return trouble
+
+
+def list_owed(model: type[Owed], hold: SourceHold, place: str) -> list[Owed]:
+    """The next batch, from where the last look ended: what cannot be written must not stand before what can."""
+    owed = model.objects.filter(source=hold.name, pk__gt=hold.cursor.get(place, 0))
+    found = list(owed.order_by("pk")[:BATCH_SIZE])
+    hold.cursor[place] = found[-1].pk if found else 0
+    return found
+
+
+def send_batch(hold: SourceHold, letters: Letters, owed: list[OwedWrite]) -> SourceError | None:
+    words = letters.words
+    wishes = {wish[0].key: wish for wish in list_wishes(hold.name, words, [one.letter_id for one in owed])}
+    done, trouble = write(hold, letters, [change for _, _, change in wishes.values()])
+    missed = [key for key in wishes if key not in done]
+    found = letters.find_states(missed) if missed else {}
+    held = {key for key in missed if is_as_seen(wishes[key][2], found.get(key))}
+    moved = [key for key in missed if key not in held and not is_granted(wishes[key], found, words)]
+    rows = letters.read(moved) if moved else []
+    with hold.recording():
+        standings = find_letters({standing.letter_id for _, standing, _ in wishes.values()}, lock=True)
+        note_written(
+            hold.name, words, [wishes[key] for key in wishes if key not in held and key not in moved]
+        )
+        take_rows(hold.name, words, [row for row in rows if words.is_open(row.status)])
+        for key in moved:
+            note_left_alone(hold.name, words, wishes[key], found.get(key))
+        stays = {wishes[key][0].letter_id for key in held}
+        OwedWrite.objects.filter(pk__in=[one.pk for one in owed if one.letter_id not in stays]).delete()
+        owe_again(hold.name, [standing for _, standing, _ in wishes.values()], standings)
+    return trouble or (HELD if held else None)
+
+
+def write(hold: SourceHold, letters: Letters, changes: list[Change]) -> tuple[set[str], SourceError | None]:
+    """All at once, or one by one if one of them is refused; returns the keys that were written, and what was wrong."""
+    try:
+        return (letters.write_status(changes, skip_locked=True) if changes else set()), None
+    except SourceError as error:
+        trouble = error
+    done: set[str] = set()
+    hold.begin_stage()
+    for change in changes:
+        if not hold.is_time_left:
+            break
+        try:
+            done |= letters.write_status([change], skip_locked=True)
+        except SourceError as error:
+            trouble = error
+    return done, trouble
+
+
+def owe_again(source: str, before: list[Standing], now: dict[int, Standing]) -> None:
+    changed = {
+        old.letter_id for old in before if old.letter_id in now and now[old.letter_id].is_open != old.is_open
+    }
+    OwedWrite.objects.bulk_create(
+        OwedWrite(source=source, letter_id=letter_id) for letter_id in sorted(changed)
+    )
 
 
 def list_wishes(source: str, words: Words, letter_ids: list[int]) -> list[Wish]:
@@ -72,6 +128,14 @@ def list_wishes(source: str, words: Words, letter_ids: list[int]) -> list[Wish]:
 
 def as_seen(row: ForeignRow) -> ForeignState:
     return ForeignState(row.key, row.status, row.failed_at, row.attempts)
+
+
+def is_as_seen(change: Change, found: ForeignState | None) -> bool:
+    """Whether nobody has moved the row, so that it could have been written."""
+    return found is not None and (found.status, found.failed_at) == (
+        change.seen.status,
+        change.seen.failed_at,
+    )
 
 
 def is_granted(wish: Wish, found: dict[str, ForeignState], words: Words) -> bool:

@@ -32,7 +32,7 @@ class TokenTable(tables.Table):
         if record.revoked_at:
             return markup('<span class="dim">by {}</span>', record.revoked_by)
         return markup(
-            '<a class="btn danger" href="{}" data-dialog>Revoke<span class="sr-only"> {}</span></a>',
+            '<a class="btn danger" href="{}" data-dialog>Revoke…<span class="sr-only"> {}</span></a>',
             reverse("sources:confirm_revoke_token", args=[record.pk]),
             record,
         )

@@ -34,6 +34,16 @@ def test_the_breaker_page(viewer: Client):
     assert "too many failures" in html
 
 
+def test_a_breaker_that_was_never_open_has_a_chart_with_a_name(viewer: Client):
+    breaker = get_breaker("orders-api", Policy(failure_threshold=5, cache_seconds=0))
+    fail(breaker, ValueError("once"))
+    tasks.tend()
+    html = viewer.get("/breakers/breaker/?name=orders-api").content.decode()
+    assert "Closed all the time." in html
+    assert 'aria-label=""' not in html
+    assert "Time not closed by day" in html
+
+
 def test_hostile_names_and_errors_are_escaped(viewer: Client):
     name = "<script>alert(1)</script>&?#/../x%00"
     breaker = get_breaker(name, Policy(failure_threshold=1, cache_seconds=0), used_by="<b>bold</b>")

@@ -58,7 +58,7 @@ def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
     expect(dialog).to_contain_text("15 sequences, each in order · 30 followers come along")
     dialog.get_by_label("Reason").fill("1.8.1 is out")
     dialog.get_by_role("button", name="Replay 45 letters").click()
-    expect(page.get_by_text("1 failed; on the first 1. Resume to go on, or cancel.")).to_be_visible()
+    expect(page.get_by_text("1 failed; it was the first. Resume to go on, or cancel.")).to_be_visible()
     expect(page.locator(".badge", has_text="same error")).to_be_visible()
     Fault.objects.all().delete()
     page.get_by_role("button", name="Resume").click()
@@ -68,6 +68,16 @@ def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
     assert DeadLetter.objects.filter(resolution="replayed").count() == 42
     page.get_by_role("link", name="Replay what failed or was held…").click()
     expect(dialog.get_by_role("heading")).to_have_text("Replay 3 letters of letters")
+
+
+def test_a_dialog_fits_a_small_screen(letters: None, sign_in_as: SignIn) -> None:
+    page = sign_in_as("operator")
+    page.set_viewport_size({"width": 380, "height": 800})
+    page.goto(f"/dead-letters/groups/{FailureGroup.objects.get().pk}/")
+    page.get_by_role("link", name="Discard 15…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Discard 15 letters, and followers if chosen")).to_be_visible()
+    assert dialog.evaluate("dialog => dialog.scrollWidth <= dialog.clientWidth")
 
 
 def test_a_double_click_is_one_run_and_it_can_be_cancelled(letters: None, sign_in_as: SignIn) -> None:

@@ -76,3 +76,9 @@ def test_a_file_that_anybody_sends_never_reaches_the_disk(
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "not there, so that writing to it would fail"
     response = client.post("/login/", {"username": "x", "password": "y", "file": BytesIO(b"x" * 3_000_000)})
     assert response.status_code == 401
+
+
+def test_a_form_that_is_too_large_gets_a_sentence(operator: Client) -> None:
+    response = operator.post("/dead-letters/rules/add/", {"runbook": "x" * 3_000_000})
+    assert response.status_code == 413
+    assert "A form can hold 2.5\xa0MB." in response.content.decode()

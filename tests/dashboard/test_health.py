@@ -14,7 +14,7 @@ from dashboard.embedded.addresses import database_url, socket_dir
 from dashboard.models import Heartbeat
 from dashboard.redis import get_redis
 from dashboard.workers.heartbeats import beat
-from dashboard.workers.queries import find_missing
+from dashboard.workers.queries import QUEUES, find_missing
 from tests.processes import running_beat, running_redis, running_web
 from tests.visitor import Visitor
 from tests.wait import until
@@ -23,7 +23,7 @@ from tests.wait import until
 @pytest.fixture
 def _alive(db: None) -> None:
     for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT, Heartbeat.Kind.REDIS):
-        beat(kind, "here", started_at=timezone.now(), queues=["runs", "housekeeping"])
+        beat(kind, "here", started_at=timezone.now(), queues=[*QUEUES])
 
 
 def test_alive_asks_nobody(client: Client) -> None:
@@ -99,11 +99,11 @@ def test_without_postgres_the_page_says_so(transactional_db: None, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("_alive")
-@pytest.mark.parametrize("queue", ["runs", "housekeeping"])
+@pytest.mark.parametrize("queue", QUEUES)
 def test_a_queue_that_no_worker_takes_is_missed(client: Client, viewer: Client, queue: str) -> None:
-    """A worker for the other queue is no comfort."""
+    """Workers for the other queues are no comfort."""
     Heartbeat.objects.filter(kind="worker").update(
-        facts={"queues": [{"runs": "housekeeping"}.get(queue, "runs")]}
+        facts={"queues": [name for name in QUEUES if name != queue]}
     )
     assert client.get("/readyz").json()["worker"] == "silent"
     assert f"No worker takes the queue {queue}" in viewer.get("/").content.decode()

@@ -1,11 +1,13 @@
 """The environment is read strictly: a wrong value names itself and stops the start."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 PRODUCTION = {
     "DATABASE_URL": "postgresql://redrive:secret@db.example/redrive",
@@ -77,3 +79,11 @@ def test_a_misconfiguration_is_named_with_a_hint(name: str, value: str, code: st
 def test_production_as_documented_has_nothing_to_complain_about() -> None:
     done = check("--deploy", "--fail-level", "WARNING", REDRIVE_HSTS_SECONDS="31536000")
     assert done.returncode == 0, done.stderr
+
+
+def test_the_readme_lists_every_variable_that_is_read_and_no_other() -> None:
+    source = (settings.BASE_DIR / "dashboard/settings.py").read_text()
+    table = (settings.BASE_DIR / "README.md").read_text().partition("## Settings")[2]
+    read = set(re.findall(r'\benv\.\w+\(\s*"(\w+)"', source))
+    assert read == set(re.findall(r"^\| `([A-Z_]+)` \|", table, re.MULTILINE))
+    assert "REDRIVE_DEMO" in read

@@ -56,6 +56,16 @@ def test_a_disabled_user_is_signed_out_at_once(admin: Client, operator: Client) 
     assert User.objects.get(pk=someone.pk).is_active
 
 
+def test_nobody_disables_themselves(admin: Client, make_user: Callable[..., User]) -> None:
+    me, other = User.objects.get(username="some-admin"), make_user("ada", "admin")
+    page = admin.get("/users/").content.decode()
+    assert f"/users/{other.pk}/disable/" in page
+    assert f"/users/{me.pk}/disable/" not in page
+    response = admin.post(f"/users/{me.pk}/disable/", follow=True)
+    assert b"another administrator can" in response.content
+    assert User.objects.get(pk=me.pk).is_active
+
+
 @pytest.mark.parametrize("change", ["disable/", "role/"])
 def test_the_last_administrator_stays(admin: Client, change: str) -> None:
     me = User.objects.get(username="some-admin")

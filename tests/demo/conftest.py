@@ -2,13 +2,18 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from demo import past, timetable
 from demo.models import Shop
 from demo.past import make_past
 from demo.pricing import get_shop
 from demo.sink import Sink
+from demo.warehouse import writer
+from demo.warehouse.writer import Warehouse
 from projections.declared import sync_declared
+from tests.processes import this_database_url
 
 
 @pytest.fixture
@@ -35,3 +40,21 @@ def short_past(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
         make_past(sink, is_stopping=is_stopping)
 
     return make
+
+
+@pytest.fixture
+def warehouse(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
+    """On a database of its own, in bad times."""
+    monkeypatch.setattr(writer, "NAMELESS_SHARE", 0.05)
+    # Of this process: tests that run beside it have theirs on the same server.
+    own = connection.settings_dict["NAME"]
+    name = f"{own}_warehouse"
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+        cursor.execute(f"CREATE DATABASE {name}")
+    url = this_database_url().replace(f"/{own}?", f"/{name}?")
+    warehouse = Warehouse(url, timezone.now())
+    yield warehouse
+    warehouse.close()
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {name}")

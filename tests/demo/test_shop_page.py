@@ -61,6 +61,20 @@ def test_the_next_bug_is_another_currency_and_the_old_one_stays_mended(buggy: Sh
         to_euro(100, "SEK")
 
 
+def test_bugs_come_round_again_for_ever(buggy: Shop, operator: Client) -> None:
+    Shop.objects.update(patch=13)
+    get_shop.forget()
+    assert to_euro(100, "CHF") == 104
+    assert to_euro(100, "CZK") == 4
+    operator.post("/demo/ship-bug/")
+    assert "It began to sell in CHF" in operator.get("/demo/").content.decode()
+    with pytest.raises(KeyError):
+        to_euro(100, "CHF")
+    assert to_euro(100, "CZK") == 4
+    operator.post("/demo/deploy-fix/")
+    assert to_euro(100, "CHF") == 104
+
+
 def test_a_story_begins_by_hand_and_is_on_record(operator: Client) -> None:
     assert operator.post("/demo/stories/endpoint/begin/").status_code == 302
     story = Story.objects.get(name="endpoint")

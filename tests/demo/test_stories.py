@@ -123,6 +123,14 @@ def test_stories_end_and_come_round_again() -> None:
     assert Story.objects.get(name=ENDPOINT).began_at == now
 
 
+@pytest.mark.django_db
+def test_the_next_release_ships_however_many_there_were() -> None:
+    now = timezone.now()
+    Shop.objects.create(pk=1, patch=25, released_at=now - timedelta(hours=2))
+    timetable.follow_rhythm(now, speed=1, seller="elm")
+    assert Shop.objects.get().version == "1.7.26"
+
+
 def test_the_shop_does_not_open_on_a_database_that_is_not_its_own() -> None:
     with pytest.raises(CommandError, match="only on the embedded console's own demo database"):
         call_command("shop")

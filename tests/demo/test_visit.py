@@ -11,7 +11,7 @@ from demo.models import Shop
 from demo.pricing import get_shop
 from demo.visit import Visit, find_visit
 from dlq.api import record_failure
-from dlq.models import FailureGroup
+from dlq.models import DeadLetter, FailureGroup
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def group() -> FailureGroup:
     """The bug's group."""
-    Shop.objects.update_or_create(pk=1, defaults={"patch": 2})
+    Shop.objects.update_or_create(pk=1, defaults={"patch": 2, "is_past_made": True})
     get_shop.forget()
     record_failure(consumer="order-summary", event_id="e1", error=KeyError("CHF"))
     return FailureGroup.objects.get()
@@ -56,6 +56,46 @@ def test_steps_are_ticked_by_looking_and_by_doing(
     assert ticks(find_visit(user))[:4] == [True, True, True, False]
     # Somebody else has looked at nothing.
     assert ticks(find_visit(make_user("other", "operator")))[:2] == [False, False]
+
+
+def test_who_comes_after_others_have_dealt_with_the_bug_is_offered_the_next(
+    group: FailureGroup, operator: Client
+) -> None:
+    user = User.objects.get(username="some-operator")
+    operator.get(f"/dead-letters/groups/{group.pk}/")
+    Shop.objects.update(patch=3)
+    get_shop.forget()
+    # The fix is there, and what it is for.
+    visit = find_visit(user)
+    assert visit
+    assert visit.current
+    assert visit.current.title == "Preview a replay"
+    DeadLetter.objects.update(status="resolved")
+    visit = find_visit(user)
+    assert visit
+    assert visit.current
+    assert (visit.current.title, visit.current.url) == ("Ship the next bug", "/demo/")
+    assert "Ship the next bug" in operator.get("/").content.decode()
+    operator.post("/demo/ship-bug/")
+    record_failure(consumer="order-summary", event_id="e2", error=KeyError("SEK"))
+    assert ticks(find_visit(user)) == [True, *[False] * 6]
+
+
+def test_who_has_lived_the_story_is_not_asked_to_begin_it_anew(operator: Client) -> None:
+    Shop.objects.update_or_create(pk=1, defaults={"patch": 3, "is_past_made": True})
+    get_shop.forget()
+    user = User.objects.get(username="some-operator")
+    run = Run.objects.create(
+        kind="replay",
+        requested_by=str(user),
+        options={"canary": True},
+        state="finished",
+        request_key="0" * 32,
+    )
+    run.lanes.create(number=0, totals={"succeeded": 4})
+    assert ticks(find_visit(user))[2:5] == [True, True, True]
+    operator.post("/demo/ship-bug/")
+    assert ticks(find_visit(user))[2:5] == [True, True, True]
 
 
 @pytest.mark.parametrize(

@@ -1,35 +1,14 @@
 """The second system: its writer keeps eventsource-py's tables as that library does."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from demo.warehouse import writer
 from demo.warehouse.writer import Warehouse
-from tests.processes import this_database_url
-
-
-@pytest.fixture
-def warehouse(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warehouse]:
-    """On a database of its own, in bad times."""
-    monkeypatch.setattr(writer, "NAMELESS_SHARE", 0.05)
-    # Of this process: tests that run beside it have theirs on the same server.
-    own = connection.settings_dict["NAME"]
-    name = f"{own}_warehouse"
-    with connection.cursor() as cursor:
-        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
-        cursor.execute(f"CREATE DATABASE {name}")
-    url = this_database_url().replace(f"/{own}?", f"/{name}?")
-    warehouse = Warehouse(url, timezone.now())
-    yield warehouse
-    warehouse.close()
-    with connection.cursor() as cursor:
-        cursor.execute(f"DROP DATABASE {name}")
 
 
 def fetch(warehouse: Warehouse, statement: str) -> list[tuple[Any, ...]]:

@@ -107,7 +107,11 @@ def test_parked_letters_are_listed_when_asked_for(user: Any) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "message"),
-    [({"path": "$..x"}, "not a path"), ({"words": "..."}, "no word"), ({"status": "odd"}, "valid choice")],
+    [
+        ({"path": "$..x"}, "not a path"),
+        ({"words": "..."}, "no word"),
+        ({"status": "odd"}, "can be parked, resolved"),
+    ],
 )
 def test_what_makes_no_sense_is_said_so(user: Any, wanted: dict[str, str], message: str) -> None:
     assert message in str(LetterFilter(wanted, user=user).errors)

@@ -181,24 +181,25 @@ def test_a_group_is_changed(
 
 
 @pytest.mark.parametrize(
-    ("verb", "fields"),
+    ("verb", "fields", "why"),
     [
-        ("assign", {"assignee": "nobody-known"}),
-        ("ticket", {"ticket": "javascript:alert(1)"}),
-        ("mute", {"hours": "7"}),
+        ("assign", {"assignee": "nobody-known"}, "There is no active user"),
+        ("ticket", {"ticket": "javascript:alert(1)"}, "valid URL"),
+        ("mute", {"hours": "7"}, "it can be 1, 24, 168"),
     ],
 )
-def test_a_wrong_change_is_refused(
-    operator: Client, letters: list[DeadLetter], verb: str, fields: dict[str, str]
+def test_a_wrong_change_is_refused_on_the_groups_page(
+    operator: Client, letters: list[DeadLetter], verb: str, fields: dict[str, str], why: str
 ) -> None:
-    assert operator.post(f"/dead-letters/groups/{letters[0].group_id}/{verb}/", fields).status_code == 400
+    refused = operator.post(f"/dead-letters/groups/{letters[0].group_id}/{verb}/", fields)
+    assert (refused.status_code, why in refused.content.decode()) == (400, True)
 
 
 def test_a_rule_says_what_it_would_change_is_added_and_removed(
     operator: Client, letters: list[DeadLetter]
 ) -> None:
     rule = {"error_type": "KeyError", "category": "transient", "priority": "10", "offers_replay": "on"}
-    assert b"<b>3</b> of all 3 open letters" in operator.get("/dead-letters/rules/", rule).content
+    assert b"it would classify <b>3</b> differently" in operator.get("/dead-letters/rules/", rule).content
     operator.post("/dead-letters/rules/add/", rule)
     added = ClassificationRule.objects.get()
     assert added.added_by == "some-operator"
@@ -227,3 +228,11 @@ def test_the_overview_names_the_worst_groups(viewer: Client, letters: list[DeadL
     page = viewer.get("/").content.decode()
     assert "orders fails: KeyError" in page
     assert "3 open letters" in page
+
+
+def test_whoever_can_do_nothing_with_letters_selects_none(
+    viewer: Client, operator: Client, letters: list[DeadLetter]
+) -> None:
+    box = f'name="id" value="{letters[0].pk}"'
+    assert box in operator.get("/dead-letters/letters/").content.decode()
+    assert box not in viewer.get("/dead-letters/letters/").content.decode()

@@ -1,14 +1,16 @@
 """Whatever is reported is recorded: nothing raises, nothing is lost."""
 
 import json
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
 import pytest
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlq.api import JsonText, record_failure
+from dlq.api import JsonbText, JsonText, record_failure
 from dlq.masking import Masker
 from dlq.models import DeadLetter
 from dlq.queries import get_letter
@@ -160,5 +162,18 @@ def test_json_text_is_held_once_unless_reading_it_would_change_a_number(text: st
     assert (body.payload_raw is None) == is_exact
     if is_exact:
         assert body.payload == json.loads(text)
+    else:
+        assert bytes(body.payload_raw).decode() == text
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(number=st.decimals(-(10**40), 10**40) | st.floats(allow_nan=False, allow_infinity=False).map(Decimal))
+def test_a_number_from_another_postgres_is_not_changed(number: Decimal) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT jsonb_build_object('a', %s::numeric)::text", [number])
+        text = cursor.fetchone()[0]
+    body = read(record_failure(consumer="c", event_id=f"n{next(NUMBERS)}", payload=JsonbText(text))).body
+    if body.payload_raw is None:
+        assert Decimal(repr(body.payload["a"])) == number
     else:
         assert bytes(body.payload_raw).decode() == text

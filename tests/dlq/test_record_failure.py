@@ -120,6 +120,17 @@ def test_a_batch_may_name_a_letter_many_times_and_gets_an_id_for_each() -> None:
     assert_counters_are_right()
 
 
+def test_every_try_keeps_the_beginning_of_its_error() -> None:
+    failures = [
+        Failure(consumer="c", event_id="e", failed_at=T + timedelta(seconds=n), error_message=f"{n}" * 5000)
+        for n in range(3)
+    ]
+    record_failures(failures[:2])
+    record_failures(failures[2:])
+    kept = Attempt.objects.order_by("at").values_list("error_message", flat=True)
+    assert list(kept) == ["0" * 2000, "1" * 2000, "2" * 2000]
+
+
 def test_an_exception_tells_its_type_message_and_trace_itself() -> None:
     try:
         raise KeyError("rate_1")

@@ -142,7 +142,7 @@ def test_the_followers_of_a_head_wait_or_come_along(operator: Client, followers:
     park_events([Parked(consumer="orders", event_id="e1", sequence_key="s", sequence_no=2)])
     head = DeadLetter.objects.get(event_id="e0").pk
     path = f"/dead-letters/discard/confirm/?id={head}"
-    assert "1 follower parked behind them" in operator.get(path).content.decode()
+    assert "1 follower parked behind it" in operator.get(path).content.decode()
     confirm_and_send(operator, path, reason="broken", followers=followers)
     assert statuses() == ["discarded", expected]
 

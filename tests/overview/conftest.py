@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from dashboard.models import Heartbeat
 from dashboard.workers.heartbeats import beat
+from dashboard.workers.queries import QUEUES
 from dlq.api import Failure, record_failures
 
 
@@ -14,7 +15,7 @@ from dlq.api import Failure, record_failures
 def _alive(db: None) -> None:
     """Everything that must run does."""
     for kind in (Heartbeat.Kind.WORKER, Heartbeat.Kind.BEAT, Heartbeat.Kind.REDIS):
-        beat(kind, "here", started_at=timezone.now(), queues=["runs", "housekeeping"])
+        beat(kind, "here", started_at=timezone.now(), queues=[*QUEUES])
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
+from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -16,9 +18,11 @@ from dashboard.overview import charts
 from dashboard.overview.figures import RANGES, Figures, gather
 from dlq import retention, verbs
 from dlq.compaction import compact
+from dlq.filters import LetterFilter
 from dlq.models import CategoryBucket, DeadLetter, DepthSample
 from dlq.queries.overview import cut
 from dlq.sampling import take_sample
+from projections.models import ForeignProjection, Projection
 from tests.tally.operations import start_tally
 
 pytestmark = pytest.mark.django_db
@@ -101,8 +105,48 @@ def test_a_sample_says_after_how_many_attempts(fail: Fail) -> None:
     take_sample()
     letters = look().letters
     assert letters.by_attempts == {1: 3, 4: 2, 11: 1}
-    shares = {share.label: share.number for share in charts.share_attempts(letters)}
-    assert shares == {"1": 3, "2": 0, "3": 0, "4 to 5": 2, "6 to 10": 0, "11 or more": 1}
+    shares = charts.share_attempts(letters)
+    assert {share.label: share.number for share in shares} == {
+        "1": 3,
+        "2": 0,
+        "3": 0,
+        "4 to 5": 2,
+        "6 to 10": 0,
+        "11 or more": 1,
+    }
+    for share in shares:
+        found = LetterFilter(QueryDict(share.query), user=AnonymousUser())
+        assert found.is_valid()
+        assert found.letters().count() == share.number, share.label
+
+
+def test_the_oldest_letter_is_the_one_that_failed_first_however_often_it_was_tried_since(fail: Fail) -> None:
+    fail("young", ago=timedelta(days=1))
+    fail("old", first_failed_at=timezone.now() - timedelta(days=9), attempts=4)
+    oldest = look().letters.oldest
+    assert oldest is not None
+    assert oldest.consumer == "old"
+    assert oldest.waited_seconds > timedelta(days=8).total_seconds()
+
+
+def test_projections_of_other_systems_are_counted_too_and_unknown_is_not_up_to_date(viewer: Client) -> None:
+    Projection.objects.all().delete()
+    now = timezone.now()
+    row = ForeignProjection.objects.create(
+        source="orders", name="totals", state="running", read_at=now, lag=0
+    )
+    assert "every projection is up to date" in viewer.get("/").content.decode()
+    ForeignProjection.objects.update(lag=1200, oldest_at=now - timedelta(minutes=3))
+    forget_all()
+    page = viewer.get("/").content.decode()
+    assert "1 of 1 projections is behind" in page
+    assert "orders/totals: 1,200 events, 3 min" in page
+    assert f'href="/projections/foreign/{row.pk}/"' in page
+    ForeignProjection.objects.update(read_at=now - timedelta(minutes=5))
+    forget_all()
+    page = viewer.get("/").content.decode()
+    assert "the lag of 1 projection is not known" in page
+    assert "up to date" not in page
 
 
 def test_two_samples_of_the_same_five_minutes_are_one_and_the_later_counts(fail: Fail) -> None:

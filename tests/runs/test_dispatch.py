@@ -1,6 +1,7 @@
 """Messages are hints: too many do no harm, and none is sent for what is not due."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -9,14 +10,15 @@ from dashboard.models import Lane, Run
 from dashboard.redis import get_redis
 from dashboard.runs import dispatch, lanes, worker
 from dashboard.runs.kinds import Step
+from dashboard.runs.operations import create_run
 from tests.tally.models import Mark
 from tests.tally.operations import start_tally
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def count_messages() -> int:
-    return int(get_redis().llen("runs"))
+def count_messages(queue: str = "runs") -> int:
+    return int(get_redis().llen(queue))
 
 
 def test_while_nobody_takes_messages_the_queue_does_not_grow() -> None:
@@ -34,6 +36,25 @@ def test_after_redis_was_emptied_every_lane_gets_a_message_again() -> None:
     Lane.objects.update(dispatched_at=timezone.now() - timedelta(hours=1))
     dispatch.tend_runs()
     assert count_messages() == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "queue"), [("replay", "replays"), ("rebuild", "rebuilds"), ("import", "runs")]
+)
+def test_each_kind_has_its_queue_and_waits_for_no_other(kind: str, queue: str) -> None:
+    start_tally(*[1] * 20)
+    get_redis().rename("runs", "housekeeping")
+    create_run(kind, title="", lane_totals=[1, 1], request_key=uuid4(), actor="tester")
+    dispatch.tend_runs()
+    assert count_messages(queue) == 2
+
+
+def test_a_long_lane_goes_to_the_back_of_the_queue_after_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "TURN_SECONDS", 0.0)
+    run = start_tally(3, slice=1)
+    get_redis().flushdb()
+    worker.run_lane(run.pk, 0, 0)
+    assert (count_messages(), Lane.objects.get().is_done) == (1, False)
 
 
 def test_of_two_messages_for_one_turn_only_the_first_is_acted_on() -> None:

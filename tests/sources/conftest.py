@@ -1,13 +1,23 @@
 from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 
+from dashboard.models import Run
+from dlq.models import DeadLetter
+from dlq.operations import handle_letters
+from dlq.selection import Selection, newest_id
+from dlq.verbs import VERBS
+from projections.models import ForeignProjection
+from projections.operations import reset_foreign_checkpoint
 from sources.models import SourceState
 from sources.sync.sync import sync_source
+from tests.dlq.replay.conftest import run_all
 from tests.sources.foreign import DDL, Foreign, foreign_database
 
-KINDS = ("eventsource-py", "platform-services", "sql")
+KINDS = ("eventsource-py", "platform-services", "sql", "bytea")
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +76,44 @@ def sync() -> Callable[..., SourceState]:
         return SourceState.objects.get(name=name)
 
     return sync
+
+
+@pytest.fixture
+def look_at(sync: Callable[..., SourceState]) -> Callable[[str, str], ForeignProjection]:
+    """Look at a source, at its checkpoints too although it may be soon; gives one of them."""
+
+    def look_at(source: str, name: str) -> ForeignProjection:
+        for state in SourceState.objects.filter(name=source):
+            state.cursor.pop("checkpoints_at", None)
+            state.save()
+        assert not sync(source).error
+        return ForeignProjection.objects.get(source=source, name=name)
+
+    return look_at
+
+
+@pytest.fixture
+def reset(make_user: Callable[..., User]) -> Callable[[ForeignProjection], Run]:
+    """Reset a checkpoint as it was seen, and let a worker do it."""
+    admin = make_user("somebody", role="admin")
+
+    def reset(row: ForeignProjection) -> Run:
+        given = {"actor": admin, "reason": "tests", "request_key": uuid4()}
+        return run_all(reset_foreign_checkpoint(row, row.stamp, **given))
+
+    return reset
+
+
+@pytest.fixture
+def do(make_user: Callable[..., User]) -> Callable[..., None]:
+    """What somebody does with letters."""
+
+    def do(verb: str, *letters: DeadLetter) -> None:
+        chosen = DeadLetter.objects.filter(pk__in=[letter.pk for letter in letters])
+        selection = Selection(chosen, newest_id(), is_by_hand=True, description={})
+        who = User.objects.filter(username="alice").first() or make_user("alice", role="admin")
+        handle_letters(
+            VERBS[verb], selection, confirmed=len(letters), actor=who, request_key=uuid4(), reason="tests"
+        )
+
+    return do

@@ -44,7 +44,8 @@ def main(postgres: OwnPostgres, dsn: str, number: int) -> None:
 
 
 if __name__ == "__main__":
-    own = OwnPostgres(Path(sys.argv[1]))
+    # Durable: only what does not ask to be is lost.
+    own = OwnPostgres(Path(sys.argv[1]), durable=True)
     try:
         django.setup()
         from django.core.management import call_command

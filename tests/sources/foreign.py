@@ -1,8 +1,9 @@
 """Foreign systems for the tests: their own databases with their own tables, as they create them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -11,7 +12,7 @@ import psycopg
 from django.db import connection
 
 from dlq.api import record_failure
-from dlq.models import DeadLetter
+from tests.wait import until
 
 EVENTSOURCE_PY = """
 CREATE TABLE dead_letter_queue (
@@ -34,10 +35,10 @@ CREATE TABLE dlq (
 """
 # Somebody's own: an enum, a time without zone, JSON as text, a column with a capital letter.
 HOME_MADE = """
-CREATE TYPE message_state AS ENUM ('new', 'again', 'done', 'dropped');
+CREATE TYPE message_state AS ENUM ('new', 'again', 'running', 'done', 'dropped');
 CREATE TABLE failed_messages (
   id SERIAL PRIMARY KEY, "Handler" TEXT NOT NULL, message_id TEXT NOT NULL, body TEXT NOT NULL, error TEXT,
-  state message_state NOT NULL DEFAULT 'new', failed TIMESTAMP NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
+  state message_state NOT NULL DEFAULT 'new', failed TIMESTAMP DEFAULT (now() AT TIME ZONE 'UTC'),
   tries INT NOT NULL DEFAULT 1, done_by TEXT);
 """
 HOME_MADE_TOML: dict[str, Any] = {
@@ -98,12 +99,23 @@ WORDS = {
     "platform-services": {"open": "pending", "resolved": "replayed", "discarded": "discarded", "retry": ""},
     "sql": {"open": "new", "resolved": "done", "discarded": "dropped", "retry": "again"},
 }
+# The same table, which holds its messages as bytes.
+DDL["bytea"] = HOME_MADE.replace("body TEXT", "body BYTEA")
+SHARED: list[dict[str, Any]] = [ADD, FAIL_AGAIN, TABLE, WORDS]
+for by_kind in SHARED:
+    by_kind["bytea"] = by_kind["sql"]
 
+WAITS = """
+SELECT 1 FROM pg_locks JOIN pg_database d ON d.oid = database AND d.datname = current_database()
+WHERE locktype = 'advisory' AND NOT granted
+"""
 TRACE = 'Traceback (most recent call last):\n  File "/app/shop/orders.py", line 7, in apply\n    total()\n'
 
 
 class Foreign:
     """A foreign system: its owner's hands on its own table."""
+
+    source = "orders"
 
     def __init__(self, kind: str, dsn: str) -> None:
         self.kind = kind
@@ -114,7 +126,8 @@ class Foreign:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return (HOME_MADE_TOML if self.kind == "sql" else {"kind": self.kind}) | {"dsn": self.dsn}
+        is_preset = self.kind in ("eventsource-py", "platform-services")
+        return ({"kind": self.kind} if is_preset else HOME_MADE_TOML) | {"dsn": self.dsn}
 
     def execute(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
         found = self.connection.execute(statement, values)
@@ -155,6 +168,24 @@ class Foreign:
     def delete(self, key: str) -> None:
         self.execute(f"DELETE FROM {self.table} WHERE {self.key} = %(key)s", key=key)
 
+    @contextmanager
+    def delaying(self, work: Callable[[], Any]) -> Iterator[None]:
+        """Somebody does this, and writes to the table; the write is under way until the block ends."""
+        self.execute(f"""
+            CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN new; END';
+            CREATE TRIGGER take_time BEFORE UPDATE ON {self.table} FOR EACH ROW EXECUTE FUNCTION take_time();
+            SELECT pg_advisory_lock(1)""")
+        thread = Thread(target=lambda: (work(), connection.close()))
+        thread.start()
+        try:
+            until(lambda: self.execute(WAITS))
+            yield
+        finally:
+            self.execute("SELECT pg_advisory_unlock(1)")
+            thread.join()
+            self.execute("DROP FUNCTION take_time CASCADE")
+
     def get_status(self, key: str) -> tuple[str, str | None]:
         """The row's status and who resolved it."""
         [row] = self.execute(
@@ -165,10 +196,9 @@ class Foreign:
 
 
 class Native:
-    """Our own consumers, who report here: both sides are one, and the same must hold of it."""
+    """Our own consumers, who report here: there is no other side."""
 
-    kind = "native"
-    words = {"open": "failed", "resolved": "resolved", "discarded": "discarded", "retry": ""}
+    source = "native"
 
     def add(self, number: int = 1) -> list[str]:
         for n in range(number):
@@ -177,7 +207,7 @@ class Native:
 
     def report(self, key: str, n: int, error: str, attempts: int) -> None:
         record_failure(
-            source="orders",
+            source=self.source,
             source_key=key,
             event_id=key,
             consumer="OrderSummary",
@@ -191,10 +221,6 @@ class Native:
 
     def fail_again(self, key: str, error: str = "still negative") -> None:
         self.report(key, 0, error, attempts=4)
-
-    def get_status(self, key: str) -> tuple[str, str | None]:
-        letter = DeadLetter.objects.get(source_key=key)
-        return letter.status, letter.closed_by or None
 
 
 @contextmanager

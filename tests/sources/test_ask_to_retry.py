@@ -20,17 +20,22 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Sync = Callable[..., SourceState]
 
 
-@pytest.fixture(params=["eventsource-py", "sql"])
-def foreign(
-    request: pytest.FixtureRequest,
-    make_foreign: Callable[..., Foreign],
-    settings: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Foreign:
+@pytest.fixture(autouse=True)
+def configured(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # Nothing is heard until a test says so: a lane need not listen for a while.
     monkeypatch.setattr(confirming, "LIVELY", timedelta(0))
     settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
+
+
+@pytest.fixture(params=["eventsource-py", "sql"])
+def foreign(request: pytest.FixtureRequest, make_foreign: Callable[..., Foreign]) -> Foreign:
     return make_foreign(request.param)
+
+
+@pytest.fixture
+def running(make_foreign: Callable[..., Foreign]) -> Foreign:
+    """A table that says so while its owner tries a row."""
+    return make_foreign("sql", open=["new", "again", "running"])
 
 
 def test_it_is_sent_until_the_source_says_what_became_of_it(foreign: Foreign, sync: Sync) -> None:
@@ -62,6 +67,51 @@ def test_it_is_sent_until_the_source_says_what_became_of_it(foreign: Foreign, sy
     assert (run.state, totals(run)) == ("finished", {"succeeded": 2, "new_error": 1})
     assert not LetterRunItem.objects.filter(is_active=True).exists()
     assert not OwedWrite.objects.exists()
+
+
+def test_an_owner_that_is_at_work_has_not_failed(running: Foreign, sync: Sync) -> None:
+    good, bad, left = running.add(3)
+    sync()
+    run = replay()
+    # It counts the try when it begins.
+    running.execute("UPDATE failed_messages SET state = 'running', tries = tries + 1")
+    sync()
+    run_all(run, rounds=2)
+    assert totals(run) == {"sent": 3}
+    running.set_status(good, "done")
+    running.fail_again(bad)
+    # Given back without a try.
+    running.set_status(left, "new")
+    sync()
+    run_all(run, rounds=2)
+    assert (run.state, totals(run)) == ("finished", {"succeeded": 1, "new_error": 1, "same_error": 1})
+
+
+def test_a_row_that_was_tried_and_waits_to_be_tried_again_has_failed(running: Foreign, sync: Sync) -> None:
+    running.add()
+    sync()
+    run = replay()
+    running.execute("UPDATE failed_messages SET tries = tries + 1")
+    sync()
+    run_all(run, rounds=2)
+    assert (run.state, totals(run)) == ("finished", {"same_error": 1})
+
+
+def test_of_several_rows_the_one_that_was_asked_for_counts(running: Foreign, sync: Sync) -> None:
+    older, newer = running.add(2, event_id="the same")
+    sync()
+    running.set_status(newer, "done")
+    sync()
+    run = replay()
+    assert running.get_status(older)[0] == "again"
+    sync()
+    run_all(run, rounds=2)
+    assert totals(run) == {"sent": 1}
+    assert (running.get_status(older)[0], DeadLetter.objects.get().status) == ("again", "failed")
+    running.set_status(older, "done")
+    sync()
+    run_all(run, rounds=2)
+    assert (run.state, totals(run)) == ("finished", {"succeeded": 1})
 
 
 def test_the_next_of_a_sequence_is_asked_for_when_the_one_before_is_done(
@@ -130,10 +180,7 @@ def test_a_letter_that_is_closed_by_hand_meanwhile_is_no_success_of_the_replay(
     assert totals(run) == {"skipped": 1}
 
 
-def test_a_source_without_a_word_for_it_says_so(
-    make_foreign: Callable[..., Foreign], sync: Sync, settings: Any
-) -> None:
-    settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
+def test_a_source_without_a_word_for_it_says_so(make_foreign: Callable[..., Foreign], sync: Sync) -> None:
     make_foreign("platform-services").add()
     sync()
     selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})

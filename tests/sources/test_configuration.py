@@ -1,14 +1,19 @@
 """redrive.toml is read strictly: what makes no sense stops the start with a sentence that names table and key."""
 
 from pathlib import Path
+from traceback import format_exception
 from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 
 from dashboard.config import Config, read_config
 from dashboard.env import Env
+from sources.connect import is_address
+from sources.models import SourceState
 from sources.registry import list_sources
+from sources.sync.sync import sync_source
 
 GOOD = """
 [sources.orders]
@@ -24,6 +29,7 @@ secret = "env:ORDERS_TOKEN"
 target = "orders-api"
 criticality = "ledger"
 sequence = "$.aggregate_id"
+strategy = "dead-letter"
 """
 ENVIRONMENT = {"ORDERS_DSN": "postgresql://reader:s3cret@db/orders", "ORDERS_TOKEN": "t0ken"}
 
@@ -39,6 +45,7 @@ def test_values_from_the_environment_are_put_in(tmp_path: Path) -> None:
     assert config.sources["orders"]["dsn"] == ENVIRONMENT["ORDERS_DSN"]
     assert config.targets["orders-api"]["secret"] == "t0ken"
     assert config.consumers["orders/OrderSummaryProjection"]["target"] == "orders-api"
+    assert config.consumers["orders/OrderSummaryProjection"]["strategy"] == "dead-letter"
 
 
 @pytest.mark.parametrize(
@@ -65,6 +72,11 @@ def test_values_from_the_environment_are_put_in(tmp_path: Path) -> None:
         ("[consumers.'a/b']\ntarget = 'nobody'", "target is 'nobody'; there are handler, source"),
         ("[consumers.'a/b']\ntarget = 1", "target is 1; write text"),
         ("[consumers.'a/b']\ncriticality = 'very'", "write one of normal, ledger"),
+        (
+            "[consumers.'a/b']\nstrategy = 'hope'",
+            "strategy is 'hope'; write one of fatal, skip, retry, dead-letter",
+        ),
+        ("[consumers.'a/b']\nstrategy = 1", "strategy is 1; write text"),
         ("[consumers.'a/b']\nsequence = 'id'", "write a path like $.aggregate_id"),
         ("[consumers.'a/b']\nevent_types = 'OrderPaid'", 'write a list such as ["OrderPaid"]'),
         ("[consumers.'a/b']\nevent_types = []", "event_types is []; write a list"),
@@ -87,9 +99,10 @@ def test_a_file_that_is_named_and_not_there_is_refused(tmp_path: Path) -> None:
         read_config(tmp_path / "nowhere.toml", Env({}))
 
 
+DSN = "postgresql://db/x"
 MAPPING = {
     "kind": "sql",
-    "dsn": "postgresql://db/x",
+    "dsn": DSN,
     "table": "t",
     "key": "id",
     "consumer": "c",
@@ -106,16 +119,16 @@ MAPPING = {
         ({"kind": "pigeon"}, "of kind 'pigeon'; there are eventcore, eventsource-py, platform-services, sql"),
         ({"kind": "eventsource-py"}, "needs a dsn"),
         (
-            {"kind": "eventsource-py", "dsn": "x", "tabel": "y"},
+            {"kind": "eventsource-py", "dsn": DSN, "tabel": "y"},
             "'tabel', which means nothing; it may have dsn",
         ),
-        ({"kind": "eventsource-py", "dsn": "x", "every_seconds": "2"}, "every_seconds is '2'; write seconds"),
-        ({"kind": "eventsource-py", "dsn": "x", "timeout_seconds": 90}, "from 0.1 to 30"),
-        ({"kind": "eventsource-py", "dsn": "x", "retry_minutes": 0}, "retry_minutes is 0; write minutes"),
+        ({"kind": "eventsource-py", "dsn": DSN, "every_seconds": "2"}, "every_seconds is '2'; write seconds"),
+        ({"kind": "eventsource-py", "dsn": DSN, "timeout_seconds": 90}, "from 0.1 to 30"),
+        ({"kind": "eventsource-py", "dsn": DSN, "retry_minutes": 0}, "retry_minutes is 0; write minutes"),
         (MAPPING | {"retention_hours": -1}, "retention_hours is -1; write hours"),
-        ({"kind": "eventsource-py", "dsn": "x", "worker": 7}, "worker is 7; write text"),
-        ({"kind": "eventcore", "dsn": "x", "worker": "w"}, "'worker', which means nothing"),
-        ({"kind": "sql", "dsn": "x"}, "needs table, key, payload, failed_at, consumer (or consumer_name)"),
+        ({"kind": "eventsource-py", "dsn": DSN, "worker": 7}, "worker is 7; write text"),
+        ({"kind": "eventcore", "dsn": DSN, "worker": "w"}, "'worker', which means nothing"),
+        ({"kind": "sql", "dsn": DSN}, "needs table, key, payload, failed_at, consumer (or consumer_name)"),
         (MAPPING | {"open": "new"}, "open is 'new'; write a list of words"),
         (MAPPING | {"key_grows": "no"}, "key_grows is 'no'; write true or false"),
         (MAPPING | {"status": ""}, "status and open go together"),
@@ -131,3 +144,47 @@ def test_a_source_that_cannot_work_is_refused(settings: Any, values: dict[str, A
         list_sources()
     assert "[sources.x]" in str(raised.value)
     assert sentence in str(raised.value)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://orders:hush%hush@db/orders",
+        "postgres//orders:hush@db/orders",
+        " postgresql://orders:hush@db/orders",
+        "postgresql://orders:hush hush@db/orders",
+        "postgresql://orders:hu/hush@db/orders",
+        "postgresql://orders:12/hush@db/orders",
+        "postgresql://orders:/hush@db/orders",
+        "postgresql://orders:hu@hush@db/orders",
+        "postgresql://orders:hu@db:hush@db/orders",
+        "host=db password=hu hush",
+        "host=db port=hush",
+    ],
+)
+def test_a_dsn_with_a_typo_is_refused_and_its_password_said_to_nobody(
+    settings: Any, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, dsn: str
+) -> None:
+    settings.SOURCES = {"x": {"kind": "eventsource-py", "dsn": dsn}}
+    for look in (list_sources, lambda: call_command("sources", "check"), lambda: sync_source("x")):
+        with pytest.raises(ImproperlyConfigured, match="percent-encode special characters") as raised:
+            look()
+        assert "hush" not in "".join(format_exception(raised.value))
+    assert "hush" not in caplog.text + "".join(capsys.readouterr())
+    assert not SourceState.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://orders:p%40ss%2Fword@db:5432/orders?sslmode=require",
+        "postgresql://one:5432,two:5433/orders",
+        "postgresql://[::1]/orders",
+        "postgresql://orders@/orders?host=%2Fvar%2Frun%2Fpostgresql",
+        "host=db user=orders@tenant password='p@ss' dbname=orders",
+        "service=orders",
+    ],
+)
+def test_an_address_may_be_spelled_in_many_ways(dsn: str) -> None:
+    assert is_address(dsn)

@@ -18,18 +18,18 @@ pytestmark = pytest.mark.django_db
 SENTENCE = "This is the only copy: the broker keeps events for 24 h."
 
 
-def make_letter(*, hours: float, topic: str = "", source: str = "orders") -> str:
+def make_letter(*, hours: float, topic: str = "", source: str = "orders", event_id: str = "e1") -> str:
     failed_at = timezone.now() - timedelta(hours=hours)
     record_failure(
         source=source,
         consumer="OrderSummary",
-        event_id="e1",
+        event_id=event_id,
         payload={"total": 1},
         topic=topic,
         error_message="no",
         failed_at=failed_at,
     )
-    return f"/dead-letters/letters/{DeadLetter.objects.get().pk}/"
+    return f"/dead-letters/letters/{DeadLetter.objects.get(event_id=event_id).pk}/"
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +72,39 @@ def test_a_letter_without_its_payload_is_no_copy(viewer: Client) -> None:
 def test_nothing_is_said_where_nothing_is_known(viewer: Client, settings: Any) -> None:
     settings.SOURCES, settings.TOPIC_RETENTION = {}, {}
     assert "only copy" not in viewer.get(make_letter(hours=2500)).content.decode()
+
+
+PREVIEW = "/dead-letters/replay/confirm/?scope=matching"
+
+
+def test_the_preview_of_a_replay_counts_those_that_it_takes(operator: Client, settings: Any) -> None:
+    settings.CONSUMERS = {
+        "orders/OrderSummary": {"target": "source"},
+        "pushed/OrderSummary": {"target": "source"},
+    }
+    make_letter(hours=23, event_id="fresh")
+    make_letter(hours=25, event_id="kept longer", topic="kept")
+    make_letter(hours=25, event_id="gone")
+    make_letter(hours=25, event_id="gone too", topic="sensor-events", source="pushed")
+    make_letter(hours=25, event_id="without a payload")
+    LetterBody.objects.filter(letter__event_id="without a payload").update(payload=None, payload_size=0)
+    make_letter(hours=25, event_id="poison")
+    DeadLetter.objects.filter(event_id="poison").update(tier="poison")
+    page = operator.get(PREVIEW).content.decode()
+    assert "<b>2</b> of them are the only copy: the broker no longer has the events." in page
+    DeadLetter.objects.filter(event_id="gone").update(first_failed_at=timezone.now())
+    page = operator.get(PREVIEW).content.decode()
+    assert "<b>1</b> of them is the only copy: the broker no longer has the event." in page
+
+
+def test_a_preview_says_nothing_where_nothing_is_known(operator: Client, settings: Any) -> None:
+    settings.CONSUMERS = {"orders/OrderSummary": {"target": "source"}}
+    make_letter(hours=2500)
+    settings.TOPIC_RETENTION = {}
+    settings.SOURCES = {"orders": {"kind": "platform-services", "dsn": "postgresql://x"}}
+    page = operator.get(PREVIEW).content.decode()
+    assert "sequence" in page
+    assert "only copy" not in page
 
 
 def read(text: str, directory: Path) -> dict[str, float]:

@@ -1,64 +1,33 @@
 """EventCore's subscriptions, on its own tables and its own lock."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
-import psycopg
 import pytest
-from django.contrib.auth.models import User
+from django.test import Client
 
+from dashboard.attention import list_attention
 from dashboard.models import Run
 from projections.models import ForeignProjection
-from projections.operations import reset_foreign_checkpoint
 from sources.checkpoints.eventcore import get_lock_key
 from sources.models import SourceState
-from tests.dlq.replay.conftest import run_all, totals
-from tests.sources.foreign import foreign_database
-
-DDL = """
-CREATE TABLE eventcore_events (
-  event_id UUID PRIMARY KEY, stream_id TEXT NOT NULL, stream_version BIGINT NOT NULL DEFAULT 0,
-  event_type TEXT NOT NULL, event_data JSONB NOT NULL, metadata JSONB NOT NULL DEFAULT '{}',
-  created_at TIMESTAMPTZ NOT NULL DEFAULT now(),
-  UNIQUE (stream_id, stream_version));
-CREATE TABLE eventcore_subscription_versions (
-  subscription_name TEXT PRIMARY KEY, last_position UUID NOT NULL, updated_at TIMESTAMPTZ NOT NULL DEFAULT now());
-"""
-ADD = """
-INSERT INTO eventcore_events (event_id, stream_id, stream_version, event_type, event_data, created_at)
-VALUES (uuidv7(), 'account-1', (SELECT count(*) FROM eventcore_events), %s, '{}', now() - %s::interval)
-RETURNING event_id
-"""
-SAVE = """
-INSERT INTO eventcore_subscription_versions VALUES ('balances', %s, now() - %s::interval)
-ON CONFLICT (subscription_name) DO UPDATE SET last_position = excluded.last_position, updated_at = excluded.updated_at
-"""
-OLD = "2 minutes"
+from tests.dlq.replay.conftest import totals
+from tests.sources.keepers import FRESH, EventCore, keeping
 
 
 @pytest.fixture
-def core(transactional_db: None, settings: Any) -> Iterator[psycopg.Connection]:
-    with foreign_database(DDL) as dsn, psycopg.connect(dsn, autocommit=True) as connection:
-        settings.SOURCES = {"core": {"kind": "eventcore", "dsn": dsn}}
+def core(transactional_db: None, settings: Any) -> Iterator[EventCore]:
+    with keeping(EventCore) as core:
+        settings.SOURCES = {"core": core.configuration}
         settings.CONSUMERS = {"core/balances": {"event_types": ["Paid"]}}
-        yield connection
+        yield core
 
 
 @pytest.fixture
-def look(sync: Callable[..., SourceState]) -> Callable[[], ForeignProjection]:
-    def look() -> ForeignProjection:
-        for state in SourceState.objects.filter(name="core"):
-            state.cursor.pop("checkpoints_at", None)
-            state.save()
-        assert not sync("core").error
-        return ForeignProjection.objects.get(source="core", name="balances")
-
-    return look
-
-
-def add(core: psycopg.Connection, event_type: str = "Paid", age: str = OLD) -> Any:
-    return core.execute(ADD, [event_type, age]).fetchall()[0][0]
+def look(look_at: Callable[[str, str], ForeignProjection]) -> Callable[[], ForeignProjection]:
+    return lambda: look_at("core", "balances")
 
 
 @pytest.mark.parametrize(
@@ -69,13 +38,40 @@ def test_the_lock_is_the_known_hash_of_the_name(name: str, key: int) -> None:
     assert get_lock_key(name) % (1 << 64) == key
 
 
-def test_its_lag_is_in_events_of_its_own_type(
-    core: psycopg.Connection, look: Callable[[], ForeignProjection], settings: Any
+def test_one_from_which_nothing_can_be_read_says_why_and_is_not_up_to_date(
+    core: EventCore, sync: Callable[..., SourceState], settings: Any, viewer: Client
 ) -> None:
-    core.execute(SAVE, [add(core), OLD])
-    add(core, "Noted")
-    add(core)
-    add(core)
+    """It has no letters, so that checkpoints are all that is looked at."""
+    assert sync("core").error == ""
+    core.connection.execute("ALTER TABLE eventcore_events RENAME TO events")
+    SourceState.objects.update(inspected_at=None)
+    assert sync("core").error == "There is no table eventcore_events in this database."
+    assert "core cannot be read" in viewer.get("/sources/core/").content.decode()
+    assert any(need.headline == "core cannot be read" for need in list_attention())
+    core.connection.execute("ALTER TABLE events RENAME TO eventcore_events")
+    assert sync("core").error == ""
+    role = f"stranger_{uuid4().hex}"
+    core.connection.execute(f"CREATE ROLE {role} LOGIN")
+    try:
+        there = settings.SOURCES
+        dsn = re.sub(r"//[^@]*@", f"//{role}@", there["core"]["dsn"])
+        settings.SOURCES = {"core": there["core"] | {"dsn": dsn}}
+        SourceState.objects.update(inspected_at=None)
+        why = "The role may not read eventcore_subscription_versions nor eventcore_events."
+        assert sync("core").error == why
+        settings.SOURCES = there
+        assert sync("core").error == ""
+    finally:
+        core.connection.execute(f"DROP ROLE {role}")
+
+
+def test_its_lag_is_in_events_of_its_own_type(
+    core: EventCore, look: Callable[[], ForeignProjection], settings: Any
+) -> None:
+    core.save(core.append())
+    core.append("Noted")
+    core.append()
+    core.append()
     row = look()
     assert (row.lag, row.lag_bound) == (2, "")
     assert 115 < (row.delay_seconds or 0) < 600
@@ -87,52 +83,43 @@ def test_its_lag_is_in_events_of_its_own_type(
 
 
 def test_it_is_stopped_when_nobody_leads_and_events_wait(
-    core: psycopg.Connection, look: Callable[[], ForeignProjection]
+    core: EventCore, look: Callable[[], ForeignProjection]
 ) -> None:
-    first = add(core)
-    core.execute(SAVE, [first, OLD])
+    first = core.append()
+    core.save(first)
     row = look()
     # A projector that works in batches comes and goes.
     assert (row.state, row.evidence) == ("unknown", "Nothing waits. Nobody holds its leader lock.")
-    second = add(core)
+    second = core.append()
     row = look()
     assert row.state == "stopped"
     assert row.evidence.startswith("Nobody holds its leader lock. 1 event waits, the first for 2 min")
     core.execute("SET application_name = 'teller'")
-    core.execute("SELECT pg_advisory_lock(%s)", [get_lock_key("balances")])
-    row = look()
-    assert row.state == "stalled"
-    assert row.evidence.startswith("teller holds its leader lock. But its checkpoint has not moved for 2 min")
-    core.execute(SAVE, [second, "0 s"])
-    row = look()
-    assert (row.state, row.evidence) == ("running", "teller holds its leader lock. Nothing waits.")
+    with core.working():
+        row = look()
+        assert row.state == "stalled"
+        assert row.evidence.startswith(
+            "teller holds its leader lock. But its checkpoint has not moved for 2 min"
+        )
+        core.save(second, age=FRESH)
+        row = look()
+        assert (row.state, row.evidence) == ("running", "teller holds its leader lock. Nothing waits.")
 
 
 def test_it_is_reset_under_its_own_lock(
-    core: psycopg.Connection, look: Callable[[], ForeignProjection], make_user: Callable[..., User]
+    core: EventCore, look: Callable[[], ForeignProjection], reset: Callable[[ForeignProjection], Run]
 ) -> None:
-    admin = make_user("somebody", role="admin")
-
-    def reset(row: ForeignProjection) -> Run:
-        given = {"actor": admin, "reason": "tests", "request_key": uuid4()}
-        return run_all(reset_foreign_checkpoint(row, row.stamp, **given))
-
-    def is_there() -> bool:
-        return bool(core.execute("SELECT 1 FROM eventcore_subscription_versions").fetchall())
-
-    first = add(core)
-    core.execute(SAVE, [first, OLD])
+    first = core.append()
+    core.save(first)
     stale = look()
-    core.execute(SAVE, [add(core), OLD])
+    core.save(core.append())
     assert totals(reset(stale)) == {"refused": 1}
-    key = get_lock_key("balances")
-    core.execute("SELECT pg_advisory_lock(%s)", [key])
-    assert totals(reset(look())) == {"refused": 1}
-    core.execute("SELECT pg_advisory_unlock(%s)", [key])
-    assert is_there()
+    with core.working():
+        assert totals(reset(look())) == {"refused": 1}
+    assert core.has_checkpoint()
     assert totals(reset(look())) == {"reset": 1}
-    assert not is_there()
+    assert not core.has_checkpoint()
     assert look().reset["verdict"] == "waiting"
     # It was held off, so whatever comes back has begun anew.
-    core.execute(SAVE, [add(core), "0 s"])
+    core.save(core.append(), age=FRESH)
     assert look().reset["verdict"] == "holds"

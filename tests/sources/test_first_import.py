@@ -5,19 +5,27 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
+from django.utils import timezone
 
 from dashboard.embedded.addresses import database_url
 from dashboard.models import Lane, Run
-from dashboard.runs import states
+from dashboard.runs import states, worker
+from dashboard.runs.operations import note_run
 from dashboard.runs.worker import run_lane
 from dlq.models import DeadLetter
-from sources.models import ForeignRow, SourceState
+from sources import tasks
+from sources.models import ForeignRow, MovedRow, SourceState
+from sources.operations import import_again
+from sources.sql import letters
 from sources.sync import importing
 from tests.processes import ROOT
 from tests.sources.foreign import Foreign
+from tests.wait import count_waiting, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Sync = Callable[..., SourceState]
@@ -82,6 +90,76 @@ def test_a_source_that_is_away_is_waited_for(foreign: Foreign, sync: Sync, setti
     settings.SOURCES = there
     work_all(run)
     assert (run.state, DeadLetter.objects.count()) == ("finished", 20)
+
+
+def test_a_source_that_changes_meanwhile_is_waited_for_and_the_run_says_why(
+    foreign: Foreign, sync: Sync
+) -> None:
+    foreign.add(20)
+    sync()
+    run = Run.objects.get()
+    foreign.execute("ALTER TABLE dead_letter_queue RENAME last_failed_at TO failed_last")
+    try:
+        for _ in range(worker.MOST_ERRORS + 1):
+            work_all(run)
+    finally:
+        foreign.execute("ALTER TABLE dead_letter_queue RENAME failed_last TO last_failed_at")
+    assert (run.state, DeadLetter.objects.count()) == ("running", 0)
+    assert run.events.filter(note__startswith="It waits for orders: It refuses: column").count() == 1
+    work_all(run)
+    assert (run.state, DeadLetter.objects.count()) == ("finished", 20)
+
+
+def test_lanes_that_wait_for_the_same_say_so_once(foreign: Foreign, sync: Sync) -> None:
+    foreign.add(20)
+    sync()
+    run = Run.objects.get()
+
+    def say() -> None:
+        note_run(run, "It waits.")
+        connection.close()
+
+    lanes = [Thread(target=say) for _ in range(2)]
+    with transaction.atomic():
+        Run.objects.select_for_update().get()
+        for lane in lanes:
+            lane.start()
+        until(lambda: count_waiting() == 2)
+    for lane in lanes:
+        lane.join()
+    assert run.events.filter(note="It waits.").count() == 1
+
+
+def test_the_longest_statement_ends_before_the_task_that_waits_for_it() -> None:
+    assert tasks.sync.soft_time_limit > letters.MOST_SECONDS
+
+
+@pytest.mark.parametrize("import_above", [10, 100])
+def test_importing_again_leaves_alone_what_was_dealt_with_meanwhile(
+    foreign: Foreign, sync: Sync, monkeypatch: pytest.MonkeyPatch, import_above: int
+) -> None:
+    """By a run again, or by the look itself where they are few; nothing can be written to the source."""
+    foreign.add(20)
+    state = sync()
+    state.inspection["why_not"]["writes_status"] = "The role may not."
+    state.save()
+    run = Run.objects.get()
+    for lane in run.lanes.filter(number__lt=2):
+        run_lane(run.pk, lane.number, lane.epoch)
+    states.move(run.pk, Run.State.CANCELLING)
+    states.settle(run.pk)
+    imported = DeadLetter.objects.count()
+    assert 0 < imported < 20
+    DeadLetter.objects.update(status="resolved", resolution="replayed", closed_at=timezone.now())
+    import_again("orders", actor="alice")
+    monkeypatch.setattr(importing, "IMPORT_ABOVE", import_above)
+    sync()
+    for again in Run.objects.exclude(pk=run.pk):
+        work_all(again)
+    sync()
+    assert DeadLetter.objects.filter(status="failed").count() == 20 - imported
+    assert DeadLetter.objects.filter(status="resolved", resolution="replayed").count() == imported
+    assert not MovedRow.objects.exists()
 
 
 def test_nothing_is_imported_while_the_run_is_paused(foreign: Foreign, sync: Sync) -> None:

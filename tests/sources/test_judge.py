@@ -11,7 +11,7 @@ from django.utils import timezone
 from projections.foreign import record
 from projections.foreign.judge import judge
 from projections.models import ForeignProjection, ForeignSample
-from sources.base import Bound, Evidence, ForeignCheckpoint
+from sources.checkpoints.contract import Bound, Evidence, ForeignCheckpoint
 
 SEEN = Evidence(True, "1 session of w connected.", "w")
 GONE = Evidence(False, "No session of w is connected.", "w", is_steady=True)

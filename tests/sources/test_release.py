@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from datetime import timedelta
 from threading import Thread
-from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -20,7 +19,7 @@ from sources.orphans import find_orphans
 from sources.retrying import ask_to_retry
 from tests.sources.foreign import Foreign
 from tests.sources.stranded import Sync, count, release, strand
-from tests.wait import until
+from tests.wait import count_waiting, until
 
 pytestmark = pytest.mark.django_db
 CONFIRM, RELEASE = "/sources/orders/release/confirm/", "/sources/orders/release/"
@@ -160,40 +159,15 @@ def test_who_asks_for_a_row_that_is_being_released_waits(foreign: Foreign, sync:
     release(1)
     letter_id = DeadLetter.objects.get().pk
 
-    def in_thread(work: Callable[[], Any]) -> Thread:
-        thread = Thread(target=lambda: (work(), connection.close()))
-        thread.start()
-        return thread
-
-    # The owner has its hand on the row, so that the look waits there, with the row locked here.
-    with foreign.connection.transaction():
-        foreign.execute(f"SELECT FROM {foreign.table} WHERE {foreign.key} = %(key)s FOR UPDATE", key=key)
-        looks = in_thread(sync)
-        until(is_locked)
-        asks = in_thread(lambda: ask_to_retry("orders", letter_id))
+    # The look waits there, with the row locked here.
+    with foreign.delaying(sync):
+        asks = Thread(target=lambda: (ask_to_retry("orders", letter_id), connection.close()))
+        asks.start()
         until(lambda: count_waiting() == 1)
-    looks.join()
     asks.join()
     assert foreign.get_status(key)[0] == foreign.words["retry"]
     sync()
     assert (ForeignRow.objects.get().status, MovedRow.objects.count()) == (foreign.words["retry"], 0)
-
-
-def is_locked() -> bool:
-    try:
-        with transaction.atomic():
-            ForeignRow.objects.select_for_update(nowait=True).get()
-    except OperationalError:
-        return True
-    return False
-
-
-def count_waiting() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return int(cursor.fetchone()[0])
 
 
 def test_a_source_that_takes_no_writes_releases_nothing(

@@ -3,12 +3,15 @@
 import re
 import socket
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from dashboard.attention import list_attention
 from dlq.models import DeadLetter
@@ -25,7 +28,8 @@ Sync = Callable[..., SourceState]
 @pytest.fixture
 def role(foreign: Foreign, settings: Any) -> Iterator[str]:
     """A role that may only read and write the status, as docs/sources.md grants it; the source is read as this."""
-    name = "redrive_reader"
+    # Roles belong to the server, which other tests use at the same time.
+    name = f"reader_{uuid4().hex}"
     foreign.execute(f"CREATE ROLE {name} LOGIN")
     foreign.execute(f"GRANT SELECT ON dead_letter_queue TO {name}")
     foreign.execute(f"GRANT UPDATE (status, resolved_at, resolved_by) ON dead_letter_queue TO {name}")
@@ -172,6 +176,7 @@ def test_a_write_that_the_source_refuses_is_told_and_keeps_nothing_from_being_re
         [new] = foreign.add()
         state = sync()
         assert 'violates check constraint "never"' in state.error
+        SourceState.objects.update(failing_since=timezone.now() - timedelta(minutes=1))
         assert any(need.headline == "orders does not take what is written" for need in list_attention())
         assert DeadLetter.objects.get(source_key=new).status == "failed"
         assert OwedWrite.objects.count() == 1

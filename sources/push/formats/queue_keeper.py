@@ -1,5 +1,6 @@
 """Queue-Keeper's FailedEventRecord, alone or in the StoredWebhook in which it really lands on the disk."""
 
+from collections import Counter
 from typing import Any
 
 from dlq.api import Failure
@@ -12,7 +13,15 @@ MOST_QUEUES = 100
 # Who failed if no queue is named: the event found no way.
 ROUTER = "queue-keeper"
 READ = frozenset(
-    {"event_id", "event", "failed_queues", "retry_attempts", "moved_to_dlq_at", "correlation_id"}
+    {
+        "event_id",
+        "event",
+        "failed_queues",
+        "retry_attempts",
+        "first_attempt_at",
+        "moved_to_dlq_at",
+        "correlation_id",
+    }
 )
 
 
@@ -54,10 +63,11 @@ def read_record(item: Item, source: str) -> list[Failure]:
         "sequence_key": text_of(event, "session_id", "event"),
         # What was to be put on the queue.
         "payload": item.get_json("event"),
-        # Why, when first, and what it did reach.
+        # Why, and what it did reach.
         "headers": {name: text for name, text in item.texts.items() if name not in READ},
         "error_type": reason["type"],
         "failed_at": need_field(item, "moved_to_dlq_at", Time()),
+        "first_failed_at": read_field(item, "first_attempt_at", Time()),
         # The first try is not a retry.
         "attempts": (read_field(item, "retry_attempts", Number(0, 999_999)) or 0) + 1,
         "trace_id": read_field(item, "correlation_id", Text()) or "",
@@ -65,7 +75,13 @@ def read_record(item: Item, source: str) -> list[Failure]:
     if not queues:
         message = text_of(reason, "error", "reason") or text_of(reason, "reason", "reason")
         return [Failure(**same, consumer=ROUTER, error_message=message, category="permanent")]
-    return [Failure(**same, **read_queue(queue)) for queue in queues]
+    read = [read_queue(queue) for queue in queues]
+    bots = Counter(queue["consumer"] for queue in read)
+    for queue in read:
+        if bots[queue["consumer"]] > 1 and queue["topic"]:
+            # Two queues of one bot fail at the same moment, and would be taken for one failure.
+            queue["consumer"] = f"{queue['consumer']}/{queue['topic']}"
+    return [Failure(**same, **queue) for queue in read]
 
 
 def read_queue(queue: Any) -> dict[str, Any]:

@@ -169,7 +169,7 @@ def start_redis(directory: Path) -> "subprocess.Popen[bytes]":
 
 def start_worker(directory: Path, number: int) -> Process:
     log = directory / f"worker-{number}.log"
-    options = ["worker", "-Q", "runs", "-c", "2", "--without-gossip", "--without-mingle"]
+    options = ["worker", "-Q", "replays", "-c", "2", "--without-gossip", "--without-mingle"]
     return Process(*CELERY, *options, log=log)
 
 

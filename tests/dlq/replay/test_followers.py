@@ -64,6 +64,17 @@ def test_if_no_replay_can_be_started_the_run_says_so_and_they_stay(
     assert DeadLetter.objects.filter(status="parked").count() == 2
 
 
+def test_where_nothing_is_parked_nothing_is_started_and_nothing_said(
+    operator: Client, fail: Callable[..., None]
+) -> None:
+    fail("a", events=1)
+    discard(operator, "scope=matching&consumer=letters", "replay")
+    closing = run_all(Run.objects.get())
+    assert closing.state == "finished"
+    assert Run.objects.count() == 1
+    assert not closing.events.filter(note__contains="followers").exists()
+
+
 def test_who_may_not_replay_may_not_have_followers_replayed(
     operator: Client, fail: Callable[..., None]
 ) -> None:

@@ -11,6 +11,7 @@ from dlq import items
 from dlq.models import DeadLetter, LetterRunItem
 from dlq.operations import ReplayRefused, allow_replays, stop_replays
 from dlq.replay import pace
+from dlq.replay.ladder import get_rung
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import SAME, Ending, Results
 from tests.dlq.replay.conftest import QUICK, notes, run_all, statuses, totals
@@ -49,7 +50,9 @@ def test_any_failure_on_the_first_rung_pauses_and_whoever_resumes_goes_on(
     mend(*({f"s{n}" for n in range(15)} - {first}))
     run_all(run)
     assert (run.state, totals(run)) == ("paused", {"same_error": 1})
-    assert "1 failed; on the first 1" in run.events.get(state="pausing").note
+    assert "1 failed; it was the first" in run.events.get(state="pausing").note
+    # A slice that is under way meanwhile finds nothing that it may play.
+    assert get_rung(run) == 1
     resume_run(run, actor="olga")
     run_all(run)
     assert (run.state, totals(run)) == ("finished", {"succeeded": 42, "same_error": 1, "held": 2})

@@ -61,6 +61,20 @@ def test_it_rejects_get_and_a_viewer_may_not(
     assert not Run.objects.exists()
 
 
+def test_a_replay_of_nothing_is_refused_with_one_sentence(
+    operator: Client, fail: Callable[..., None]
+) -> None:
+    fail("a", events=1)
+    letter = DeadLetter.objects.get()
+    DeadLetter.objects.update(tier="poison")
+    html, form = confirm(operator, f"id={letter.pk}")
+    assert html.count("Nothing can be replayed of what is selected") == 1
+    answer = operator.post(reverse("dlq:replay"), form)
+    assert answer.status_code == 409
+    assert answer.content.decode().count("Nothing can be replayed of what is selected") == 1
+    assert not Run.objects.exists()
+
+
 def test_twice_is_once(operator: Client, fail: Callable[..., None]) -> None:
     fail("a")
     _, form = confirm(operator, "scope=matching&consumer=letters")
@@ -211,3 +225,18 @@ def test_breakers_in_the_way_are_counted_or_said_to_be_unknown(
     line.mend()
     assert "</b> breakers in the way" not in html
     assert "Redis does not answer, so nobody knows" in html
+
+
+def test_a_preview_and_a_run_that_waits_say_that_replays_are_stopped(
+    operator: Client, fail: Callable[..., None]
+) -> None:
+    fail("a")
+    _, form = confirm(operator, "scope=matching")
+    operator.post(reverse("dlq:replay"), form)
+    operator.post(reverse("dlq:stop_replays"), {"reason": "payments are down"})
+    html = operator.get(reverse("runs:run", args=[Run.objects.get().pk])).content.decode()
+    assert "This run waits for that" in html
+    fail("b")
+    html, _ = confirm(operator, "scope=matching")
+    assert "None can be started until they are allowed again." in html
+    assert '<button class="btn primary" disabled>' in html

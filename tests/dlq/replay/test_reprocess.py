@@ -126,6 +126,8 @@ def test_effects_are_repeated_and_that_must_be_acknowledged_with_a_reason(
 def test_it_is_refused_where_a_replay_would_be(handled: None, reprocess: Reprocess) -> None:
     with pytest.raises(ConfirmAgain, match="4 events were confirmed, and now there are 5"):
         reprocess(confirmed=4)
+    with pytest.raises(ReplayRefused, match="No event matches"):
+        reprocess(EventChoice("letters", stream="nobody"))
     row = Projection.objects.filter(name="letters")
     row.update(state="rebuilding")
     with pytest.raises(ReplayRefused, match="being rebuilt"):

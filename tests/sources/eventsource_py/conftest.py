@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from projections.models import ForeignProjection
-from sources.models import SourceState
 from tests.sources.eventsource_py.application import WORKER, Orders, running_orders
 
 TYPES = {
@@ -34,15 +33,5 @@ def orders(application: Orders, transactional_db: None, settings: Any) -> Orders
 
 
 @pytest.fixture
-def look(sync: Callable[..., SourceState]) -> Callable[..., ForeignProjection]:
-    """Look at the source, at its checkpoints too although it may be soon; gives one of them."""
-
-    def look(name: str = "SeenProjection") -> ForeignProjection:
-        for state in SourceState.objects.filter(name="orders"):
-            state.cursor.pop("checkpoints_at", None)
-            state.save()
-        state = sync()
-        assert not state.error
-        return ForeignProjection.objects.get(source="orders", name=name)
-
-    return look
+def look(look_at: Callable[[str, str], ForeignProjection]) -> Callable[..., ForeignProjection]:
+    return lambda name="SeenProjection": look_at("orders", name)

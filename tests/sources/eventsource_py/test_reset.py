@@ -48,6 +48,9 @@ def test_it_is_refused_while_its_worker_runs_and_works_when_it_is_stopped(
         assert "No reset while its worker runs" in admin.get(page).content.decode()
         assert "Stop its worker first." in refusal(reset(admin, row))
         assert has_checkpoint(orders)
+    # It is stopped, but it might be one that connects anew for each event.
+    assert "wait until its checkpoint has rested" in refusal(reset(admin, look()))
+    make_old(orders)
     row = look()
     assert reverse("projections:confirm_foreign_reset", args=[row.pk]) in admin.get(page).content.decode()
     orders.query("TRUNCATE seen")
@@ -76,10 +79,10 @@ def test_a_worker_of_ours_that_dies_after_the_source_has_committed_loses_nothing
     with orders.working():
         orders.order()
         orders.wait_until_idle()
-        look()
+    make_old(orders)
     row = look()
     # What the run does before it records anything, and then no more.
-    assert reset_there(row)
+    reset_there(row)
     assert not has_checkpoint(orders)
     run = reset(admin, row)
     assert run is not None
@@ -95,8 +98,12 @@ def test_a_checkpoint_that_moved_since_it_was_confirmed_is_left_alone(
         row = look()
         orders.order()
         orders.wait_until_idle()
+    make_old(orders)
     assert "moved since you confirmed" in refusal(reset(admin, row))
     assert has_checkpoint(orders)
+    page = admin.get(reverse("projections:foreign", args=[row.pk])).content.decode()
+    assert "The last one changed nothing." in page
+    assert "moved since you confirmed" in page
 
 
 def test_a_worker_that_was_never_seen_is_not_taken_for_stopped(

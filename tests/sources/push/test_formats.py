@@ -77,8 +77,23 @@ def test_a_record_of_queue_keeper_is_a_letter_for_each_failed_queue(push: Push, 
         assert (letter.sequence_key, letter.trace_id) == ("acme/shop/pull_request/42", "c-1")
         assert letter.body.payload["payload"]["number"] == 42
         assert json.loads(letter.body.headers["successful_queues"]) == ["lint/queue-keeper-lint"]
-        assert "first_attempt_at" in letter.body.headers
+        assert letter.first_failed_at.isoformat() == "2025-11-01T12:00:00+00:00"
+        assert letter.last_failed_at.isoformat() == "2025-11-01T12:00:31.123456+00:00"
     assert Attempt.objects.count() == 2
+
+
+def test_two_queues_of_one_bot_are_two_letters(push: Push) -> None:
+    queues = [
+        {"bot_name": "triage", "queue_name": "fast", "error": "503", "was_transient": True},
+        {"bot_name": "triage", "queue_name": "slow", "error": "no such", "was_transient": False},
+        {"bot_name": "merge", "queue_name": "fast", "error": "504", "was_transient": True},
+    ]
+    assert push(make_record(failed_queues=queues)).json() == {"recorded": 1, "refused": []}
+    assert set(DeadLetter.objects.values_list("consumer", "topic", "summary")) == {
+        ("triage/fast", "fast", "503"),
+        ("triage/slow", "slow", "no such"),
+        ("merge", "fast", "504"),
+    }
 
 
 def test_an_event_that_found_no_way_is_a_letter_of_queue_keeper(push: Push) -> None:
@@ -102,6 +117,7 @@ def test_an_event_that_found_no_way_is_a_letter_of_queue_keeper(push: Push) -> N
         (make_record(moved_to_dlq_at="now"), 'moved_to_dlq_at is "now"; write an ISO 8601'),
         (make_record(event_id=None), "event_id is missing"),
         (make_record(retry_attempts=-1), "retry_attempts is -1"),
+        (make_record(first_attempt_at="now"), 'first_attempt_at is "now"; write an ISO 8601'),
         (store({"number": 42}), "payload.body is not a FailedEventRecord"),
         ({"metadata": {}, "payload": {"body": [256]}}, "payload.body is not an array of bytes."),
         ({"metadata": {}, "payload": {"body": "text"}}, "payload.body is not an array of bytes."),
@@ -118,9 +134,11 @@ def test_an_event_copied_for_many_queues_stays_in_bounds(push: Push, settings: A
     settings.PUSH_BODY_BYTES = 20_000
     queues = [{"bot_name": f"bot {n}", "error": "x"} for n in range(50)]
     large = make_record(event={"text": "x" * 10_000}, failed_queues=queues)
-    answer = push([make_record(), large]).json()
-    assert answer["recorded"] == 1
-    assert "one letter for each of its queues" in answer["refused"][0]["reason"]
+    for items, index in (([large, make_record()], 0), ([make_record(), large], 1)):
+        answer = push(items).json()
+        assert answer["recorded"] == 1
+        assert [one["index"] for one in answer["refused"]] == [index]
+        assert "one letter for each of its queues" in answer["refused"][0]["reason"]
 
 
 PUBLISHED = {

@@ -1,0 +1,68 @@
+"""How a source is follows from what the looks left behind, and says since when."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from dashboard.models import Run
+from sources.health import Health, judge
+from sources.models import SourceState
+from sources.needs import find_silent
+
+NOW = timezone.now()
+
+
+def ago(seconds: float) -> datetime:
+    return NOW - timedelta(seconds=seconds)
+
+
+def say(**fields: Any) -> Health:
+    return judge(SourceState(**{"synced_at": ago(1)} | fields), 2, None, NOW)
+
+
+def fail(**fields: Any) -> Health:
+    return say(**{"error": "It said no", "error_count": 3, "failing_since": ago(90), "next_at": NOW} | fields)
+
+
+def test_one_that_fails_says_for_how_long_and_since_when() -> None:
+    since = f"{timezone.localtime(ago(90)):%H:%M:%S}"
+    assert fail().sentence == f"For 1 min, since {since}: It said no. It is tried again by itself."
+    assert (fail().word, fail().tone, fail().is_away) == ("no answer", "bad", True)
+    assert fail(failing_since=ago(5)).tone == "warn"
+    assert (fail(is_permanent=True).word, fail(is_permanent=True).is_away) == ("refuses", True)
+
+
+def test_one_that_was_looked_at_to_the_end_does_not_take_what_is_written() -> None:
+    assert (fail(error_count=0).word, fail(error_count=0).is_away) == ("writes fail", False)
+
+
+def test_one_that_nobody_tries_again_is_not_looked_at() -> None:
+    forgotten = fail(synced_at=ago(600), next_at=ago(60))
+    assert forgotten.word == "not looked at"
+    assert forgotten.sentence.endswith("or beat is away. The last try failed: It said no.")
+    # It is being tried, and hangs.
+    assert fail(synced_at=ago(600), next_at=ago(60), leased_until=ago(-5)).word == "no answer"
+    assert say(synced_at=ago(60)).word == "not looked at"
+
+
+def test_one_with_more_to_read_is_behind() -> None:
+    assert say(cursor={"is_behind": True}).word == "behind"
+    assert say(cursor={"is_behind": False}).word == "up to date"
+
+
+@pytest.mark.django_db
+def test_every_page_asks_two_questions_however_many_sources_there_are(
+    settings: Any, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    names = [f"source-{n}" for n in range(5)]
+    settings.SOURCES = {name: {"kind": "eventcore", "dsn": "postgresql://x/y"} for name in names}
+    for name in names:
+        run = Run.objects.create(kind="import", title=name, state="cancelled", request_key=uuid4())
+        SourceState.objects.create(name=name, synced_at=timezone.now(), cursor={"import_run": run.pk})
+    with django_assert_num_queries(2):
+        needs = list(find_silent())
+    assert [need.headline for need in needs] == [f"{name} is not complete" for name in names]

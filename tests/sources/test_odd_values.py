@@ -1,0 +1,105 @@
+"""A row may hold anything that its columns can: it arrives all the same, and keeps nothing else from arriving."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dlq.models import DeadLetter
+from sources.models import ForeignRow, MovedRow, OwedWrite, SourceState
+from tests.sources.foreign import Foreign
+
+pytestmark = pytest.mark.django_db
+Sync = Callable[..., SourceState]
+
+
+@pytest.mark.parametrize("number", ['"--5"', f'"{"9" * 5000}"', "9" * 5000, "1e400", "null", "{}"])
+@pytest.mark.parametrize("kind", ["eventsource-py", "bytea"])
+def test_a_place_that_is_no_number(
+    make_foreign: Callable[..., Foreign], sync: Sync, kind: str, number: str
+) -> None:
+    more = {"sequence_no": "$.aggregate_version"} if kind == "bytea" else {}
+    foreign = make_foreign(kind, **more)
+    odd = foreign.add_one(payload=f'{{"aggregate_id": "order-9", "aggregate_version": {number}}}')
+    [other] = foreign.add(sequence="order-9")
+    assert sync().error == ""
+    places = dict(DeadLetter.objects.values_list("source_key", "sequence_no"))
+    assert places == {odd: 0, other: 1}
+
+
+@pytest.mark.parametrize(
+    "failed_at", ["infinity", "-infinity", "20000-01-01 00:00", "0044-03-15 00:00 BC", None]
+)
+@pytest.mark.parametrize("kind", ["platform-services", "sql"])
+def test_a_time_that_never_was(
+    make_foreign: Callable[..., Foreign], sync: Sync, kind: str, failed_at: str | None
+) -> None:
+    foreign = make_foreign(kind)
+    column = "failed" if kind == "sql" else "failed_at"
+    foreign.execute(f"ALTER TABLE {foreign.table} ALTER {column} DROP NOT NULL")
+    odd, _ = foreign.add(2)
+    change = f"UPDATE {foreign.table} SET {column} = %(at)s WHERE {foreign.key} = %(key)s"  # noqa: S608
+    foreign.execute(change, at=failed_at, key=odd)
+    assert sync().error == ""
+    assert DeadLetter.objects.count() == 2
+    assert ForeignRow.objects.get(key=odd).failed_at.year == 1970
+    DeadLetter.objects.filter(source_key=odd).update(
+        status="resolved", resolution="by_hand", closed_by="alice"
+    )
+    assert sync().error == ""
+    assert foreign.get_status(odd)[0] == foreign.words["resolved"]
+    assert (MovedRow.objects.count(), OwedWrite.objects.count()) == (0, 0)
+    assert DeadLetter.objects.get(source_key=odd).status == "resolved"
+
+
+@pytest.mark.parametrize(
+    ("tries", "attempts"),
+    [("NaN", 1), ("Infinity", 1), ("-3", 1), ("2.5", 2), ("1e20", 2**31 - 1), (None, 1)],
+)
+def test_a_count_that_nobody_counts_to(
+    make_foreign: Callable[..., Foreign], sync: Sync, tries: str | None, attempts: int
+) -> None:
+    foreign = make_foreign("sql")
+    foreign.execute("ALTER TABLE failed_messages ALTER tries TYPE numeric, ALTER tries DROP NOT NULL")
+    foreign.add(2)
+    foreign.execute(
+        "UPDATE failed_messages SET tries = %(tries)s WHERE id = (SELECT min(id) FROM failed_messages)",
+        tries=tries,
+    )
+    for _ in range(2):
+        assert sync().error == ""
+    assert sorted(ForeignRow.objects.values_list("attempts", flat=True)) == sorted([attempts, 3])
+
+
+@pytest.mark.parametrize(
+    ("mapping", "sentence"),
+    [
+        ({"failed_at": "id"}, "id of failed_messages is integer; failed_at must be a timestamp."),
+        ({"failed_at": "error"}, "error of failed_messages is text; failed_at must be a timestamp."),
+        (
+            {"first_failed_at": "error"},
+            "error of failed_messages is text; first_failed_at must be a timestamp.",
+        ),
+        ({"attempts": "error"}, "error of failed_messages is text; attempts must be a number."),
+    ],
+)
+def test_a_column_of_another_type_is_refused_in_one_sentence(
+    make_foreign: Callable[..., Foreign], sync: Sync, mapping: dict[str, Any], sentence: str
+) -> None:
+    make_foreign("sql", **mapping).add()
+    state = sync()
+    assert (state.error, state.is_permanent) == (sentence, True)
+
+
+def test_a_domain_is_what_it_is_made_of(make_foreign: Callable[..., Foreign], sync: Sync) -> None:
+    foreign = make_foreign("sql")
+    foreign.execute(
+        """
+        CREATE DOMAIN moment AS timestamptz; CREATE DOMAIN number AS bigint CHECK (value >= 0);
+        ALTER TABLE failed_messages ALTER failed DROP DEFAULT, ALTER failed TYPE moment, ALTER tries TYPE number
+        """
+    )
+    foreign.add()
+    foreign.execute("UPDATE failed_messages SET failed = now()")
+    assert sync().error == ""
+    assert DeadLetter.objects.get().attempts == 3
