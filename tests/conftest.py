@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -78,3 +79,9 @@ def operator(sign_in: Callable[[str], Client]) -> Client:
 @pytest.fixture
 def admin(sign_in: Callable[[str], Client]) -> Client:
     return sign_in(ADMIN)
+
+
+@pytest.fixture
+def patient_lanes(settings: Any) -> None:
+    """Where a lane is worked in this process nobody takes it over, and its target may take as long as it likes."""
+    settings.RUN_LEASE_SECONDS = 60

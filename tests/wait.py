@@ -9,7 +9,7 @@ from django.db import connection
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T], seconds: float = 30) -> T:
+def until(condition: Callable[[], T], seconds: float = 60) -> T:
     """Return the condition's first true value; fail if there is none within the time."""
     deadline = time.monotonic() + seconds
     while True:

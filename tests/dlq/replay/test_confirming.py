@@ -29,7 +29,7 @@ Start = Callable[..., Run]
 
 
 @pytest.fixture
-def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch, patient_lanes: None) -> dict[str, Any]:
     """A Celery target that calls back; nobody takes its tasks unless a test starts somebody."""
     # In one process nobody answers while a lane waits.
     monkeypatch.setattr(confirming, "LIVELY", timedelta(0))
@@ -38,7 +38,7 @@ def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "broker_url": settings.CELERY_BROKER_URL,
         "task": "shop.handle",
         "queue": "theirs",
-        "timeout_seconds": 1,
+        "timeout_seconds": 20,
         "callback_url": "https://redrive.example",
     }
     settings.TARGETS, settings.CONSUMERS = {"theirs": target}, {"kafka/billing": {"target": "theirs"}}

@@ -27,11 +27,14 @@ from tests.wait import until
 
 Make = Callable[..., list[DeadLetter]]
 Start = Callable[..., Run]
-TIMEOUT = 0.4
+# For an answer that comes, on a machine that is busy; and for one that does not.
+TIMEOUT, SHORT_TIMEOUT = 20, 0.4
+# Of a worker that is stalled: it must be over before another takes its place.
+LEASE = 6
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[Received]:
+def server(settings: Any, patient_lanes: None) -> Iterator[Received]:
     with running_server() as other, running_server(elsewhere=other.url) as received:
         settings.TARGETS = {"orders-api": http(received.url)}
         settings.CONSUMERS = {"kafka/billing": {"target": "orders-api"}}
@@ -75,8 +78,16 @@ def test_success_is_an_answer_and_each_try_carries_key_and_secret(
     ],
 )
 def test_each_way_to_fail_ends_as_it_should(
-    server: Received, make_letters: Make, start: Start, how: int | str, category: str, says: str
+    server: Received,
+    make_letters: Make,
+    start: Start,
+    settings: Any,
+    how: int | str,
+    category: str,
+    says: str,
 ) -> None:
+    if how == "hang":
+        settings.TARGETS = {"orders-api": http(server.url, timeout_seconds=SHORT_TIMEOUT)}
     letters(make_letters, how)
     run = run_all(start())
     assert totals(run) == {"new_error": 1}
@@ -175,7 +186,7 @@ def test_a_target_that_cannot_work_is_refused(settings: Any, target: dict[str, A
 
 
 def test_a_celery_target_stays_sent_and_never_claims_success(
-    make_letters: Make, start: Start, settings: Any
+    make_letters: Make, start: Start, settings: Any, patient_lanes: None
 ) -> None:
     broker = settings.CELERY_BROKER_URL
     settings.TARGETS = {
@@ -184,7 +195,7 @@ def test_a_celery_target_stays_sent_and_never_claims_success(
             "broker_url": broker,
             "task": "shop.handle",
             "queue": "theirs",
-            "timeout_seconds": 1,
+            "timeout_seconds": TIMEOUT,
         }
     }
     settings.CONSUMERS = {"kafka/billing": {"target": "theirs"}}
@@ -210,15 +221,20 @@ def test_a_worker_that_stalls_past_its_lease_sends_nothing_more(
 ) -> None:
     """One is stopped in the middle, another takes over; the first wakes up and must keep silent."""
     with running_server(delay=0.05) as server:
-        settings.TARGETS = {"orders-api": http(server.url)}
+        settings.RUN_LEASE_SECONDS = LEASE
+        settings.TARGETS = {"orders-api": http(server.url, timeout_seconds=LEASE / 2)}
         settings.CONSUMERS = {"kafka/billing": {"target": "orders-api"}}
-        environment = {"REDRIVE_CONFIG": write_config(tmp_path, server.url), "ORDERS_TOKEN": "s3cret"}
+        environment = {
+            "REDRIVE_CONFIG": write_config(tmp_path, server.url),
+            "REDRIVE_RUN_LEASE_SECONDS": str(LEASE),
+            "ORDERS_TOKEN": "s3cret",
+        }
         letters(make_letters, *[200] * 60)
         run = start(options=ReplayOptions(canary=False, lanes=1))
         with running_worker(tmp_path / "first.log", **environment) as first:
             until(lambda: len(server.events) > 5)
             first.signal_all(signal.SIGSTOP)
-            time.sleep(settings.RUN_LEASE_SECONDS)
+            time.sleep(LEASE)
             with running_worker(tmp_path / "second.log", **environment):
                 before = len(server.events)
                 until(lambda: bool(tended(run)) and len(server.events) > before + 3)
@@ -238,7 +254,7 @@ def write_config(directory: Path, url: str) -> str:
 [targets.orders-api]
 kind = "http"
 url = "{url}"
-timeout_seconds = {TIMEOUT}
+timeout_seconds = {LEASE / 2}
 secret = "env:ORDERS_TOKEN"
 
 [consumers."kafka/billing"]

@@ -64,9 +64,10 @@ class OutsideCase:
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self.make_letters = request.getfixturevalue("make_letters")
         self.settings = request.getfixturevalue("settings")
+        request.getfixturevalue("patient_lanes")
 
-    def configure(self, target: dict[str, Any]) -> None:
-        self.settings.TARGETS = {"theirs": {"timeout_seconds": 0.9} | target}
+    def configure(self, target: dict[str, Any], *, timeout_seconds: float = 20) -> None:
+        self.settings.TARGETS = {"theirs": {"timeout_seconds": timeout_seconds} | target}
         self.settings.CONSUMERS = {"kafka/billing": {"target": "theirs"}}
 
     def make(self, *wishes: str) -> None:
@@ -123,7 +124,8 @@ class CeleryCase(OutsideCase):
 
     def break_down(self) -> None:
         broker = f"redis://127.0.0.1:{find_port()}/0"
-        self.configure({"kind": "celery", "broker_url": broker, "task": "shop.handle", "queue": "theirs"})
+        target = {"kind": "celery", "broker_url": broker, "task": "shop.handle", "queue": "theirs"}
+        self.configure(target, timeout_seconds=0.9)
 
 
 @pytest.fixture(params=["handler", "http", "celery"])

@@ -20,11 +20,11 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orders]:
 
 
 @pytest.fixture
-def orders(application: Orders, transactional_db: None, settings: Any) -> Orders:
+def orders(application: Orders, transactional_db: None, settings: Any, patient_lanes: None) -> Orders:
     """The application as redrive.toml would name it, with what it kept from earlier tests."""
     settings.SOURCES = {"orders": {"kind": "eventsource-py", "dsn": application.dsn, "worker": WORKER}}
     settings.TARGETS = {
-        "orders-api": {"kind": "http", "url": f"http://{application.address}/replay", "timeout_seconds": 1}
+        "orders-api": {"kind": "http", "url": f"http://{application.address}/replay", "timeout_seconds": 20}
     }
     settings.CONSUMERS = {
         f"orders/{name}": {"target": "orders-api", "event_types": types} for name, types in TYPES.items()
