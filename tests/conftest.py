@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import ScryptPasswordHasher
 from django.contrib.auth.models import User
 from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import Client
@@ -37,6 +38,14 @@ def _empty_filled_tables() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quick_passwords() -> Iterator[None]:
+    """A password is hashed as ever, with a fraction of the work: tests of signing in do it some hundred times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScryptPasswordHasher, "work_factor", 2**4)
         yield
 
 
