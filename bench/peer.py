@@ -32,7 +32,14 @@ def get_python(package: str) -> Path:
 def install(package: str, home: Path) -> None:
     # Our own pip fills it: a second one takes as long to install as all the rest.
     venv.create(home, with_pip=False, clear=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "--disable-pip-version-check"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(home / "bin" / "python"),
+        "--disable-pip-version-check",
+    ]
     try:
         subprocess.run(
             [*pip, "install", "--quiet", "--retries=1", package, *COMPANIONS[package]],

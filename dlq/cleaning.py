@@ -24,6 +24,8 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 NO_WORD = re.compile(r"[\W_]+")
 # The same for ASCII, for which a table is quicker than a pattern.
 SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
+# Postgres takes none of more than 2,046 bytes.
+MOST_WORD = 255
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # How far a reporter's clock may be ahead before we take our own time instead.
 CLOCK_AHEAD = timedelta(minutes=5)
@@ -74,8 +76,10 @@ def to_text(value: Any) -> str:
 
 
 def split_words(text: str) -> str:
-    """The words of a text, for the search: what stands between them is not looked for."""
-    return (text.translate(SPACES) if text.isascii() else NO_WORD.sub(" ", text)).strip()
+    """The words of a text, small and with a space between them: what is searched for, and in what."""
+    spaced = text.translate(SPACES) if text.isascii() else NO_WORD.sub(" ", text)
+    words = spaced.lower().split()
+    return " ".join(words if len(text) <= MOST_WORD else [word[:MOST_WORD] for word in words])
 
 
 def clean_name(value: Any) -> str:
@@ -121,6 +125,8 @@ def clean_number(value: Any, bits: int) -> int | None:
 
 
 def clean_headers(headers: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    if not headers:
+        return {}
     pairs = headers.items() if isinstance(headers, Mapping) else headers
     return {clean_text(name): clean_text(value) for name, value in pairs}
 

@@ -62,6 +62,15 @@ def choice(label: str, anything: str, choices: Any) -> forms.ChoiceField:
     return NamedChoiceField(required=False, label=label, choices=[("", anything), *choices])
 
 
+class AllWords(SearchQuery):
+    """A search for every one of the words, which are split as those in the index; no parser may split them again."""
+
+    template = "(%(expressions)s)::tsquery"
+
+    def __init__(self, words: str) -> None:
+        super().__init__(" & ".join(f"'{word}'" for word in words.split()))
+
+
 class LetterFilter(forms.Form):
     """All in the URL; whatever is given must hold. `status` is open unless it says otherwise."""
 
@@ -187,7 +196,7 @@ class LetterFilter(forms.Form):
         wanted = self.wanted
         bodies = LetterBody.objects.all()
         if "words" in wanted:
-            bodies = bodies.filter(words=SearchQuery(wanted["words"], config="simple"))
+            bodies = bodies.filter(words=AllWords(wanted["words"]))
         if "path" in wanted:
             either = Q()
             for value in read_value(wanted.get("value", "")):

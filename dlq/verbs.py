@@ -39,11 +39,12 @@ UPDATE dlq_failuregroup SET resolved_at = NULL WHERE id IN (
 )
 """
 
-# The title has no values in it, so it may stay where the error's own words cannot.
-ERASE_BODIES = """
+# The title has no values in it, so it may stay where the error's own words cannot; it is split as in cleaning.py.
+ERASE_BODIES = r"""
 UPDATE dlq_letterbody b SET
     payload = NULL, payload_raw = NULL, payload_size = 0, headers = '{}', stacktrace = '', masked_message = NULL,
-    error_message = coalesce(g.title, ''), words = to_tsvector('simple', coalesce(g.title, ''))
+    error_message = coalesce(g.title, ''),
+    words = array_to_tsvector(array_remove(regexp_split_to_array(lower(coalesce(g.title, '')), '[\W_]+'), ''))
 FROM dlq_deadletter l LEFT JOIN dlq_failuregroup g ON g.id = l.group_id
 WHERE b.letter_id = l.id AND l.id = ANY(%(ids)s)
 """

@@ -26,7 +26,7 @@ def describe_event(event: Event, payload: Payload) -> Row:
     letter: Row = dict(zip(NAMES, clean_names(pick_names(event)), strict=True))
     numbers = [clean_number(number, 64) for number in (event.sequence_no, event.position, event.offset)]
     _, position, offset = numbers
-    return letter | {
+    letter |= {
         "event_id": letter["event_id"] or stand_in_id(event, payload),
         "sequence_no": next((number for number in numbers if number is not None), 0),
         "position": position,
@@ -37,6 +37,7 @@ def describe_event(event: Event, payload: Payload) -> Row:
         "payload_size": payload.size,
         "headers": clean_headers(event.headers),
     }
+    return letter
 
 
 def stand_in_id(event: Event, payload: Payload) -> str:

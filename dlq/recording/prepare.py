@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from dlq.classification import Classifier, Facts
 from dlq.cleaning import clean_number, clean_payload, clean_time, split_words
@@ -49,7 +50,7 @@ class Prepared:
     letter: Row
     tries: dict[datetime, Tried]
 
-    @property
+    @cached_property
     def key(self) -> Key:
         return self.letter["event_id"], self.letter["consumer"], self.letter["source"]
 
@@ -111,7 +112,8 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
     verdict = classifier.classify(facts, failure.category.lower())
     failed_at = clean_time(failure.failed_at)
     first_failed_at = min(clean_time(failure.first_failed_at or failed_at), failed_at)
-    letter |= describe_verdict(verdict) | {
+    letter |= describe_verdict(verdict)
+    letter |= {
         "status": "failed",
         "is_regression": failure.is_regression,
         "keeps_payload": failure.keeps_payload,

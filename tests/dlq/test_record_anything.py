@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dlq.api import JsonbText, JsonText, record_failure
+from dlq.filters import LetterFilter
 from dlq.masking import Masker
 from dlq.models import DeadLetter
 from dlq.queries import get_letter
@@ -98,6 +99,17 @@ def test_bytes_that_no_jsonb_can_hold_are_kept_as_they_came(payload: bytes) -> N
     shown = read(record_failure(consumer="c", event_id="e", payload=payload))
     assert bytes(shown.body.payload_raw) == payload
     assert isinstance(shown.payload_text, str)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=60))
+@example(text="0x1F 1e5 -7 v1.7.2 a@b.example /srv/app O'Neil ÉTÉ")
+@example(text="x" * 690)
+def test_any_word_of_an_error_is_found(text: str) -> None:
+    letter_id = record_failure(consumer="c", event_id=f"word{next(NUMBERS)}", error_message=text)
+    words = LetterFilter({"words": text}, user=Unmasked())
+    if words.is_valid() and "words" in words.wanted:
+        assert letter_id in words.matching().values_list("pk", flat=True)
 
 
 def test_an_id_that_looks_like_a_huge_number_is_no_number() -> None:
