@@ -44,6 +44,8 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
         "page": found.page,
         "is_bounded": found.is_bounded,
         "count": queries.count_letters(form),
+        "shows": form.shows,
+        "is_narrowed": bool(form.wanted.keys() - {"status"}),
         # Of many sources some may allow what others do not; the confirmation says which.
         "offers": Offers("", why_not(form.cleaned_data["source"], "writes_status")),
         "table": LetterTable(
