@@ -76,7 +76,7 @@ def test_a_dialog_fits_a_small_screen(letters: None, sign_in_as: SignIn) -> None
     page.goto(f"/dead-letters/groups/{FailureGroup.objects.get().pk}/")
     page.get_by_role("link", name="Discard 15…").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("button", name="Discard 15 letters, and followers if chosen")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Discard 15 letters; 30 followers as chosen")).to_be_visible()
     assert dialog.evaluate("dialog => dialog.scrollWidth <= dialog.clientWidth")
 
 
