@@ -48,7 +48,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "options": ReplayOptions.of(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
-        "switch": ReplaySwitch.objects.first() if run.state in Run.WORKABLE else None,
+        "switch": ReplaySwitch.objects.first() if run.is_active else None,
         "failing": list_failing(run),
         "stopped": stopped,
         "meanwhile": count_meanwhile(run),

@@ -53,7 +53,8 @@ def confirm(
         "switch": ReplaySwitch.objects.first(),
         "problem": problem,
     }
-    return render_page(request, "dlq/confirm_replay.html", context, title=found.title, status=status)
+    title = found.title if found.count else "Nothing to replay"
+    return render_page(request, "dlq/confirm_replay.html", context, title=title, status=status)
 
 
 @require_POST
@@ -87,7 +88,11 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @needs("replay.stop_all")
 def confirm_stop(request: HtmxHttpRequest) -> HttpResponse:
-    context = {"active_count": count_active_replays(), "most_counted": MOST_COUNTED}
+    context = {
+        "active_count": count_active_replays(),
+        "most_counted": MOST_COUNTED,
+        "switch": ReplaySwitch.objects.first(),
+    }
     return render_page(request, "dlq/confirm_stop_replays.html", context, title="Stop all replays")
 
 

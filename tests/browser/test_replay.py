@@ -58,7 +58,9 @@ def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
     expect(dialog).to_contain_text("15 sequences, each in order · 30 followers come along")
     dialog.get_by_label("Reason").fill("1.8.1 is out")
     dialog.get_by_role("button", name="Replay 45 letters").click()
-    expect(page.get_by_text("1 failed; it was the first. Resume to go on, or cancel.")).to_be_visible()
+    why = "1 failed; it was the first. Resume to go on, or cancel."
+    expect(page.locator(".run .message", has_text=why)).to_be_visible()
+    expect(page.get_by_role("cell", name=why)).to_be_visible()
     expect(page.locator(".badge", has_text="same error")).to_be_visible()
     Fault.objects.all().delete()
     page.get_by_role("button", name="Resume").click()

@@ -122,7 +122,7 @@ def test_earlier_letters_can_be_included_and_poison_taken_along(
             {"stop_after": "0"},
             'failures</label><p class="error" role="alert">It must be a whole number from 1 to',
         ),
-        ({"lanes": "3"}, 'at most</label><p class="error" role="alert">There can be '),
+        ({"lanes": "3"}, 'at most</label><p class="error" role="alert">There can be 1, 2, 4 lanes.'),
         ({"start": "somehow"}, "&#x27;somehow&#x27; is not known; it can be canary, all, dry."),
     ],
 )
@@ -153,6 +153,10 @@ def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
     assert "1 run is paused" in operator.get(reverse("runs:runs")).content.decode()
     html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
     assert "<b>1</b> is under way or paused now." in html
+    operator.post(reverse("dlq:stop_replays"), {"reason": "fire"})
+    html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
+    assert "All replays are stopped already" in html
+    assert "Stop all replays…" not in operator.get(reverse("runs:run", args=[run.pk])).content.decode()
 
 
 def test_many_letters_take_the_number_typed(
