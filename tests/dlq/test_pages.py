@@ -172,7 +172,9 @@ def test_masked_values_are_shown_only_on_demand_and_on_record(
         admin.get(f"/dead-letters/groups/{letters[0].group_id}/"),
     ):
         assert b"u0@example.org" not in page.content
-    assert b"u0@example.org" in admin.post(f"{path}unmask/").content
+    shown = admin.post(f"{path}unmask/").content
+    assert b"u0@example.org" in shown
+    assert b"that you looked is on record" in shown
     assert b"u0@example.org" in admin.post(f"{path}payload/raw/").content
     assert AuditEntry.objects.filter(action="payload.unmask", subject=f"letter {letters[0].pk}").count() == 2
 
