@@ -1,7 +1,12 @@
 """Form fields that more than one section uses."""
 
-from django import forms
+from typing import Any
 
+from django import forms
+from django.conf import settings
+
+# How a time can be written; a day of its own, so that nobody takes it for a value.
+EXAMPLE_TIME = "2026-02-28 23:00"
 # More than this nobody reads under a field; the list itself shows them.
 MOST_NAMED = 8
 
@@ -15,3 +20,20 @@ class NamedChoiceField(forms.ChoiceField):
             taken = [str(key) for key, _ in self.widget.choices if key != ""]
             then = f"it can be {', '.join(taken)}" if len(taken) <= MOST_NAMED else "choose from the list"
             raise forms.ValidationError(f"{value!r} is not known; {then}.")
+
+
+class NumberField(forms.IntegerField):
+    """A whole number; whatever is wrong with it, what it can be is said."""
+
+    def __init__(self, *, min_value: int, max_value: int, **kwargs: Any) -> None:
+        sentence = f"It must be a whole number from {min_value:,} to {max_value:,}."
+        messages = dict.fromkeys(("invalid", "min_value", "max_value"), sentence)
+        super().__init__(min_value=min_value, max_value=max_value, error_messages=messages, **kwargs)
+
+
+class TimeField(forms.DateTimeField):
+    """A time; if it cannot be read, how to write one is said."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        sentence = f"Write it like {EXAMPLE_TIME}; the zone is {settings.TIME_ZONE}."
+        super().__init__(error_messages={"invalid": sentence}, **kwargs)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.forms import BoundField
 
-from dashboard.fields import NamedChoiceField
+from dashboard.fields import NamedChoiceField, NumberField, TimeField
 from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
 from dlq.masking import MASKED, Masker
@@ -28,6 +29,22 @@ STATUSES = {
     "discarded": Q(status=RawSQL("'discarded'", ())),
     CLOSED: Q(status__in=[Status.RESOLVED, Status.DISCARDED]),
     ANY: Q(),
+}
+
+
+@dataclass(frozen=True)
+class Shows:
+    """What can be among the letters of a list, and how they are called; no word: they have none in common."""
+
+    word: str
+    open: bool = False
+    closed: bool = True
+
+
+SHOWS = {
+    "open": Shows("open", open=True, closed=False),
+    "parked": Shows("parked", open=True, closed=False),
+    ANY: Shows("", open=True),
 }
 TIERS = {Tier.DEAD_LETTER: RawSQL("'dead_letter'", ()), Tier.POISON: RawSQL("'poison'", ())}
 # Those that the counters know, so that a count needs no look at the letters.
@@ -87,20 +104,22 @@ class LetterFilter(forms.Form):
     tier = choice("Tier", "any tier", Tier.choices)
     source = text("Source")
     tenant = text("Tenant")
-    since = forms.DateTimeField(required=False, label="Failed since")
-    until = forms.DateTimeField(required=False, label="Failed before")
+    since = TimeField(required=False, label="Failed since")
+    until = TimeField(required=False, label="Failed before")
     sequence = text("Sequence")
     event_id = text("Event id")
     trace_id = text("Trace id")
-    attempts = forms.IntegerField(
-        required=False, min_value=1, max_value=1_000_000, label="Attempts, at least"
+    attempts = NumberField(required=False, min_value=1, max_value=1_000_000, label="Attempts, at least")
+    most_attempts = NumberField(required=False, min_value=1, max_value=1_000_000, label="Attempts, at most")
+    group = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**63 - 1,
+        label="Group",
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), "It must be a group's number."),
     )
-    most_attempts = forms.IntegerField(
-        required=False, min_value=1, max_value=1_000_000, label="Attempts, at most"
-    )
-    group = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, label="Group")
     path = text("Payload path")
-    value = text("equals")
+    value = text("Payload value")
 
     def __init__(self, data: Any, *, user: Any) -> None:
         super().__init__(data, label_suffix="")
@@ -154,6 +173,11 @@ class LetterFilter(forms.Form):
         if "path" in self.wanted and self.masker.masking.covers(self.wanted["path"]):
             given["value"] = MASKED
         return given
+
+    @property
+    def shows(self) -> Shows:
+        """Which letters a list of them has, of a valid form."""
+        return SHOWS.get(self.cleaned_data["status"] or "open", Shows(self.cleaned_data["status"]))
 
     @property
     def is_counted(self) -> bool:

@@ -5,7 +5,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from dashboard.fields import NamedChoiceField
+from dashboard.fields import NamedChoiceField, NumberField, TimeField
 from dlq.models import ClassificationRule
 from dlq.models.words import Category
 from dlq.replay.options import LANES, ReplayOptions
@@ -13,6 +13,13 @@ from dlq.reprocess.choice import EventChoice
 from projections.api import find_projector, list_projectors
 
 MUTE_FOR = {"1": "for an hour", "24": "for a day", "168": "for a week", "": "until somebody unmutes it"}
+
+# What a wrong value of a rule is answered with, and for which of Django's own reasons.
+SENTENCES = {
+    "category": (f"Choose one of {', '.join(Category.values)}.", ("required", "invalid_choice")),
+    "priority": ("It must be a whole number; the smallest is asked first.", ("required", "invalid")),
+    "http_status": ("It must be a number from 100 to 599.", ("invalid",)),
+}
 
 
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -36,7 +43,15 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.label_suffix = ""
+        for name, (sentence, errors) in SENTENCES.items():
+            self.fields[name].error_messages.update(dict.fromkeys(errors, sentence))
         self.fields["category"].widget.choices = [("", "choose one"), *Category.choices]
+
+    def clean_http_status(self) -> int | None:
+        status: int | None = self.cleaned_data["http_status"]
+        if status is not None and not 100 <= status <= 599:
+            raise forms.ValidationError(SENTENCES["http_status"][0])
+        return status
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
@@ -81,14 +96,20 @@ class ReplayForm(forms.Form):
     """How a replay is to go about it."""
 
     start = NamedChoiceField(choices=[("canary", ""), ("all", ""), ("dry", "")], initial="canary")
-    pace = forms.IntegerField(required=False, min_value=1, max_value=100_000)
-    stop_after = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
+    pace = NumberField(required=False, min_value=1, max_value=100_000)
+    stop_after = NumberField(required=False, min_value=1, max_value=1_000_000)
     lanes = forms.TypedChoiceField(
         choices=[(n, n) for n in LANES],
         coerce=int,
         error_messages={"invalid_choice": f"There can be {', '.join(map(str, LANES))} lanes."},
     )
     reason = forms.CharField(required=False, max_length=1000)
+
+    @property
+    def problem(self) -> str:
+        """What the page says on top when something is wrong; the rest stands at its field."""
+        hidden = [str(error) for name in ("start", "reason") for error in self.errors.get(name, [])]
+        return " ".join(["Nothing was started; what is wrong stands at its field.", *hidden])
 
     def options(self, *, force: bool) -> ReplayOptions:
         data = self.cleaned_data
@@ -107,9 +128,9 @@ class EventsForm(forms.Form):
 
     consumer = NamedChoiceField(label="Projection")
     stream = forms.CharField(required=False, max_length=700, label="Stream (aggregate)")
-    type = forms.MultipleChoiceField(required=False, label="Types; none are all")
-    since = forms.DateTimeField(required=False, label="Recorded from")
-    until = forms.DateTimeField(required=False, label="Recorded until")
+    type = forms.MultipleChoiceField(required=False, label="Types (none ticked: all)")
+    since = TimeField(required=False, label="Recorded from")
+    until = TimeField(required=False, label="Recorded until")
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data)

@@ -38,7 +38,9 @@ class Selection:
 
 def select_ids(ids: list[int], watermark: int | None = None) -> Selection:
     if not ids or len(ids) > MOST_IDS:
-        raise SelectionError(f"Select from 1 to {MOST_IDS} letters, or all that match a filter.")
+        raise SelectionError(
+            f"Tick from 1 to {MOST_IDS} letters, or all that match the filter, and then say what to do."
+        )
     letters = DeadLetter.objects.filter(pk__in=ids)
     if watermark is None:
         watermark = newest_id()

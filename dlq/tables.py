@@ -121,13 +121,13 @@ class LetterTable(tables.Table):
     def render_summary(self, record: DeadLetter) -> SafeString:
         headline = self.masker.summary(record) or record.event_type or record.event_id
         return markup(
-            '<a class="what" href="{}{}/">{}</a><span class="dim">{} · {} {}</span>',
+            '<a class="what" href="{}{}/">{}</a><span class="dim">{}{}{}</span>',
             self.letters_url,
             record.pk,
             f"{record.error_type}: {headline}" if record.error_type else headline,
             record.consumer,
-            record.event_type,
-            category_word(record.category),
+            markup(" · {}", record.event_type) if record.event_type else "",
+            markup(" · {}", category_word(record.category)) if record.category else "",
         )
 
     def render_status(self, record: DeadLetter) -> SafeString:

@@ -9,6 +9,7 @@ from dashboard.actions import list_actions
 from dashboard.fields import NamedChoiceField
 from dashboard.models import AuditEntry
 
+HOW = {"invalid": "Write the day like 2026-02-28."}
 PICKER = forms.DateInput(attrs={"type": "date"})
 # Days that have a day before and after them in every zone.
 DAYS = [MinValueValidator(date(1970, 1, 1)), MaxValueValidator(date(2999, 12, 31))]
@@ -27,8 +28,8 @@ class AuditFilter(forms.Form):
     outcome = NamedChoiceField(
         required=False, label="Outcome", choices=[("", "any outcome"), *AuditEntry.Outcome.choices]
     )
-    since = forms.DateField(required=False, label="From", widget=PICKER, validators=DAYS)
-    until = forms.DateField(required=False, label="To", widget=PICKER, validators=DAYS)
+    since = forms.DateField(required=False, label="From", widget=PICKER, validators=DAYS, error_messages=HOW)
+    until = forms.DateField(required=False, label="To", widget=PICKER, validators=DAYS, error_messages=HOW)
 
     def apply(self) -> QuerySet[AuditEntry]:
         """The entries that match; call it on a valid form."""

@@ -19,7 +19,7 @@ class AuditTable(tables.Table):
     subject = tables.Column(verbose_name="To what", attrs={"td": {"class": "name"}})
     outcome = BadgeColumn(OUTCOME_TONES)
     details = TemplateCell("audit/_details_cell.html", verbose_name="Why and how", empty_values=())
-    address = tables.Column(verbose_name="From", attrs={"td": {"class": "mono dim nowrap"}})
+    address = tables.Column(verbose_name="Address", attrs={"td": {"class": "mono dim nowrap"}})
 
     class Meta:
         orderable = False

@@ -10,12 +10,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.attention import Need
-from dashboard.models import Lane, Run
+from dashboard.models import Lane, Run, RunEvent
 from dashboard.runs.kinds import find_kind
 
 MOST_COUNTED = 1_000
 # Troubled runs of a kind that are named one by one.
 SHOWN_TROUBLED = 3
+# What an outcome of these colours means, somebody has to look at.
+TROUBLED_TONES = {"bad", "warn", "poison"}
 # The width of a full meter, in the units of its SVG.
 METER_WIDTH = 1000
 
@@ -48,6 +50,20 @@ class Progress:
         return 100 * self.done_count // self.total if self.total else 0
 
     @property
+    def remarkable(self) -> list[Part]:
+        """What a short line names: all but what went well."""
+        return [part for part in self.parts if part.count and part.tone != "good"]
+
+    @property
+    def has_good(self) -> bool:
+        return any(part.count and part.tone == "good" for part in self.parts)
+
+    @property
+    def troubles(self) -> list[Part]:
+        """What did not go as it should: failed, or held back."""
+        return [part for part in self.parts if part.count and part.tone in TROUBLED_TONES]
+
+    @property
     def left_count(self) -> int:
         return max(self.total - self.done_count - self.open_count, 0)
 
@@ -65,6 +81,18 @@ def count_active() -> str:
     """How many runs have not ended, in words; a count stops somewhere."""
     number = list_runs("active").order_by()[: MOST_COUNTED + 1].count()
     return f"over {MOST_COUNTED}" if number > MOST_COUNTED else str(number)
+
+
+def count_paused() -> int:
+    """How many of them wait for somebody, up to as many as are counted."""
+    return list_runs(Run.State.PAUSED).order_by()[:MOST_COUNTED].count()
+
+
+def find_pause(run: Run) -> RunEvent | None:
+    """Who or what paused the run, and why; None: it is not paused."""
+    if run.state not in (Run.State.PAUSING, Run.State.PAUSED):
+        return None
+    return run.events.filter(state=Run.State.PAUSING).order_by("-id").first()
 
 
 def get_progress(runs: Iterable[Run]) -> dict[int, Progress]:

@@ -19,6 +19,16 @@ STATE_TONES = {
 }
 
 
+def find_tone(run: Run, progress: Progress | None = None) -> str:
+    """A run that ended as it should is not fine if what it did went wrong."""
+    if run.state == Run.State.FINISHED and progress:
+        if progress.troubles:
+            return "warn"
+        if progress.remarkable and not progress.has_good:
+            return "mute"
+    return STATE_TONES[Run.State(run.state)]
+
+
 class RunEventTable(tables.Table):
     at = TimeColumn(verbose_name="When", is_absolute=True)
     state = BadgeColumn(STATE_TONES)
@@ -32,7 +42,7 @@ class RunEventTable(tables.Table):
 
 class RunTable(tables.Table):
     title = tables.Column(verbose_name="Run", linkify=("runs:run", {"run_id": tables.A("pk")}))
-    state = BadgeColumn(STATE_TONES)
+    state = tables.Column()
     progress = TemplateCell("runs/_meter_cell.html", verbose_name="Progress", empty_values=())
     requested_by = tables.Column(verbose_name="By", attrs={"td": {"class": "name"}})
     created_at = TimeColumn(verbose_name="Asked for")
@@ -48,6 +58,10 @@ class RunTable(tables.Table):
 
     def render_title(self, record: Run) -> str:
         return markup('<span class="dim">{}</span> {}', record.pk, record.title)
+
+    def render_state(self, record: Run) -> str:
+        tone = find_tone(record, self.by_run[record.pk])
+        return markup('<span class="badge {}">{}</span>', tone, record.get_state_display())
 
     def context_progress(self, record: Run) -> dict[str, Any]:
         return {"progress": self.by_run[record.pk]}

@@ -30,6 +30,7 @@ def list_runs(request: HtmxHttpRequest) -> HttpResponse:
         "table": table,
         "state": state,
         "active_count": queries.count_active(),
+        "paused_count": queries.count_paused(),
         "live_url": live_url(request, page),
     }
     return render_page(request, "runs/runs.html", context, title="Runs")
@@ -43,6 +44,7 @@ def show_run(request: HtmxHttpRequest, run_id: int) -> HttpResponse:
         "run": run,
         "panel": panel.template if panel else "",
         "progress": queries.get_progress([run])[run.pk],
+        "pause": queries.find_pause(run),
         "table": RunEventTable(run.events.order_by("-id")[:LOG_SIZE]),
         "live_url": request.path,
     }

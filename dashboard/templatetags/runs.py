@@ -1,12 +1,13 @@
 from django import template
 
 from dashboard.models import Run
-from dashboard.runs.tables import STATE_TONES
+from dashboard.runs.queries import Progress
+from dashboard.runs.tables import find_tone
 
 register = template.Library()
 
 
 @register.filter
-def run_tone(run: Run) -> str:
-    """The colour's meaning for the run's state."""
-    return STATE_TONES[Run.State(run.state)]
+def run_tone(run: Run, progress: Progress | None = None) -> str:
+    """The colour's meaning for the run's state, and where its progress is given for what came of it."""
+    return find_tone(run, progress)

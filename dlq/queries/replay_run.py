@@ -1,5 +1,6 @@
 """What a replay's page says beside its meter: how it goes about it, what fails in it, and what fails meanwhile."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,8 @@ from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.outcomes import FAILED
 
+# A note names the letter that stands in the way, which is another one in every sequence.
+WHICH_LETTER = re.compile(r"^letter \d+")
 SHOWN_GROUPS = 10
 SHOWN_NOTES = 5
 # A run may have a million items, and its page is asked for every second: so many of the newest speak for the others.
@@ -40,12 +43,12 @@ def describe_run(run: Run) -> dict[str, Any]:
     items = LetterRunItem.objects.filter(run=run)
     stopped = list_stopped(run)
     # An event that was held has no letter that could be replayed.
-    is_held = run.kind == "replay" and not run.is_active and bool(stopped)
+    is_held = run.kind == "replay" and any(outcome == "held" for outcome, _, _ in stopped)
     return {
         "options": ReplayOptions.of(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
-        "switch": ReplaySwitch.objects.first() if run.state in Run.WORKABLE else None,
+        "switch": ReplaySwitch.objects.first() if run.is_active else None,
         "failing": list_failing(run),
         "stopped": stopped,
         "meanwhile": count_meanwhile(run),
@@ -60,11 +63,15 @@ def list_newest(run: Run, outcome: str, *fields: str) -> list[tuple[Any, ...]]:
 
 
 def list_stopped(run: Run) -> list[tuple[str, str, int]]:
-    """Why items were held or skipped, what is most frequent first."""
+    """Why items were held or skipped, what is most frequent first; the seldom reasons together."""
     why = Counter(
-        (outcome, note) for outcome in ("held", "skipped") for (note,) in list_newest(run, outcome, "note")
+        (outcome, WHICH_LETTER.sub("an earlier letter", note))
+        for outcome in ("held", "skipped")
+        for (note,) in list_newest(run, outcome, "note")
     )
-    return [(*reason, number) for reason, number in why.most_common(SHOWN_NOTES)]
+    shown = [(*reason, number) for reason, number in why.most_common(SHOWN_NOTES)]
+    others = why.total() - sum(number for _, _, number in shown)
+    return [*shown, *([("held or skipped", "other reasons", others)] if others else [])]
 
 
 def describe_rung(run: Run) -> str:
@@ -112,3 +119,9 @@ def count_meanwhile(run: Run) -> int:
     # A reprocessing makes letters of its own.
     own = LetterRunItem.objects.filter(run=run, letter=OuterRef("pk"))
     return new.filter(~Exists(own)).order_by()[:MOST_COUNTED].count()
+
+
+def count_active_replays() -> int:
+    """What the switch would stop; counted up to MOST_COUNTED."""
+    active = Run.objects.filter(kind__in=("replay", "reprocess")).exclude(state__in=Run.ENDED)
+    return active.order_by()[:MOST_COUNTED].count()

@@ -7,6 +7,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.charts import draw_bars, draw_outline
+from dashboard.fields import EXAMPLE_TIME, TimeField
 from dashboard.markup import markup
 from dlq.models.words import Category, Status, Tier
 
@@ -77,12 +78,13 @@ def filter_field(field: BoundField, facets: dict[str, tuple[str, ...]]) -> SafeS
         template = '{}<select name="{}" id="{}">{}</select>'
         return markup(template, label, field.html_name, field.id_for_label, choices)
     return markup(
-        '{}<input name="{}" id="{}" value="{}" maxlength="700" list="{}" autocomplete="off">',
+        '{}<input name="{}" id="{}" value="{}" maxlength="700" list="{}" placeholder="{}" autocomplete="off">',
         label,
         field.html_name,
         field.id_for_label,
         value,
         f"list-{field.name}" if field.name in facets else "",
+        EXAMPLE_TIME if isinstance(field.field, TimeField) else "",
     )
 
 

@@ -56,7 +56,7 @@ def save(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     except OperationError as error:
         return show(request, letter, text, problem=str(error), status=409)
     messages.success(request, "The replacement is on record; the original is kept. Now replay the letter.")
-    return redirect(f"{reverse('dlq:confirm_replay')}?id={letter.pk}")
+    return redirect(f"{reverse('dlq:confirm_replay')}?scope=letter&id={letter.pk}")
 
 
 def get_editable(request: HtmxHttpRequest, letter_id: int) -> DeadLetter:

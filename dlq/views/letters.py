@@ -44,6 +44,8 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
         "page": found.page,
         "is_bounded": found.is_bounded,
         "count": queries.count_letters(form),
+        "shows": form.shows,
+        "is_narrowed": bool(form.wanted.keys() - {"status"}),
         # Of many sources some may allow what others do not; the confirmation says which.
         "offers": Offers("", why_not(form.cleaned_data["source"], "writes_status")),
         "table": LetterTable(
@@ -70,11 +72,16 @@ def show_letter(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
 def unmask(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     detail = queries.get_letter(letter_id)
     audit.record("payload.unmask", actor=request.user, subject=detail.letter)
-    return render_letter(request, letter_id, Masker(request.user))
+    return render_letter(request, letter_id, Masker(request.user), shows_masked=True)
 
 
 def render_letter(
-    request: HtmxHttpRequest, letter_id: int, masker: Masker, *, live_url: str = ""
+    request: HtmxHttpRequest,
+    letter_id: int,
+    masker: Masker,
+    *,
+    live_url: str = "",
+    shows_masked: bool = False,
 ) -> HttpResponse:
     detail = queries.get_letter(letter_id)
     shown = masker.letter(detail.letter)
@@ -83,6 +90,7 @@ def render_letter(
         "letter": detail.letter,
         "shown": shown,
         "is_masked": not masker.is_unmasked,
+        "shows_masked": shows_masked,
         "summary": masker.summary(detail.letter),
         "attempts": [(attempt, shown.text(attempt.error_message)) for attempt in detail.attempts],
         "trace": read_lines(shown.stacktrace),

@@ -18,6 +18,7 @@ from dlq.models import ReplaySwitch
 from dlq.operations import allow_replays, start_replay, stop_replays
 from dlq.operations.errors import OperationError
 from dlq.queries.replay import preview_replay
+from dlq.queries.replay_run import MOST_COUNTED, count_active_replays
 from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
 
 # What the confirmation adds to the selection when it posts it back.
@@ -52,7 +53,8 @@ def confirm(
         "switch": ReplaySwitch.objects.first(),
         "problem": problem,
     }
-    return render_page(request, "dlq/confirm_replay.html", context, title=found.title, status=status)
+    title = found.title if found.count else "Nothing to replay"
+    return render_page(request, "dlq/confirm_replay.html", context, title=title, status=status)
 
 
 @require_POST
@@ -62,8 +64,7 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
     confirmed = read_number(params, "count")
     form = ReplayForm(params)
     if not form.is_valid():
-        wrong = " ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
-        return confirm(request, params, problem=wrong, status=422)
+        return confirm(request, params, problem=form.problem, status=422)
     if not is_typed(params, confirmed):
         problem = f"To replay {confirmed:,} letters, type that number."
         return confirm(request, params, problem=problem, status=422)
@@ -87,7 +88,12 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @needs("replay.stop_all")
 def confirm_stop(request: HtmxHttpRequest) -> HttpResponse:
-    return render_page(request, "dlq/confirm_stop_replays.html", title="Stop all replays")
+    context = {
+        "active_count": count_active_replays(),
+        "most_counted": MOST_COUNTED,
+        "switch": ReplaySwitch.objects.first(),
+    }
+    return render_page(request, "dlq/confirm_stop_replays.html", context, title="Stop all replays")
 
 
 @require_POST

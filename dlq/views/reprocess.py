@@ -37,8 +37,7 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
     if not events.is_valid():
         return show(request, params, status=422)
     if not form.is_valid():
-        wrong = " ".join(f"{name}: {' '.join(map(str, errors))}" for name, errors in form.errors.items())
-        return show(request, params, problem=wrong, status=422)
+        return show(request, params, problem=form.problem, status=422)
     if not is_typed(params, confirmed):
         problem = f"To reprocess {confirmed:,} events, type that number."
         return show(request, params, problem=problem, status=422)

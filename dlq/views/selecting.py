@@ -42,10 +42,13 @@ def read_selection(
 
 
 def back_url(params: QueryDict) -> str:
+    """Where the selection was made: a letter's page, a group's, a run's, or the list with its filter."""
     if params.get("scope") == "group":
         return reverse("dlq:group", args=[read_number(params, "group")])
     if params.get("scope") == "run":
         return reverse("runs:run", args=[read_number(params, "run")])
+    if params.get("scope") == "letter":
+        return reverse("dlq:letter", args=[read_number(params, "id")])
     kept = params.copy()
     for name in FORM_FIELDS | {"scope", "id", "follower_count"}:
         kept.pop(name, None)

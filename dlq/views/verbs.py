@@ -99,7 +99,8 @@ def confirm(
         "may_replay": may(request.user, "replay.start"),
         "problem": problem,
     }
-    title = f"{verb.name.capitalize()} {found.count:,} letters"
+    title = f"{verb.name.capitalize()} {found.count:,} letter{'' if found.count == 1 else 's'}"
+    title = title if found.count else f"Nothing to {verb.name}"
     return render_page(request, "dlq/confirm.html", context, title=title, status=status)
 
 

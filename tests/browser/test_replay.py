@@ -58,7 +58,9 @@ def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
     expect(dialog).to_contain_text("15 sequences, each in order · 30 followers come along")
     dialog.get_by_label("Reason").fill("1.8.1 is out")
     dialog.get_by_role("button", name="Replay 45 letters").click()
-    expect(page.get_by_text("1 failed; it was the first. Resume to go on, or cancel.")).to_be_visible()
+    why = "1 failed; it was the first. Resume to go on, or cancel."
+    expect(page.locator(".run .message", has_text=why)).to_be_visible()
+    expect(page.get_by_role("cell", name=why)).to_be_visible()
     expect(page.locator(".badge", has_text="same error")).to_be_visible()
     Fault.objects.all().delete()
     page.get_by_role("button", name="Resume").click()
@@ -76,7 +78,7 @@ def test_a_dialog_fits_a_small_screen(letters: None, sign_in_as: SignIn) -> None
     page.goto(f"/dead-letters/groups/{FailureGroup.objects.get().pk}/")
     page.get_by_role("link", name="Discard 15…").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("button", name="Discard 15 letters, and followers if chosen")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Discard 15 letters; 30 followers as chosen")).to_be_visible()
     assert dialog.evaluate("dialog => dialog.scrollWidth <= dialog.clientWidth")
 
 

@@ -100,6 +100,37 @@ def test_bad_input_gets_a_sentence(viewer: Client, query: str) -> None:
     assert viewer.get(f"/dead-letters/letters/{query}").status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("status", "offered", "missing"),
+    [
+        ("", "Resolve…", "Restore…"),
+        ("closed", "Restore…", "Resolve…"),
+        ("any", "Restore…", "nothing is missing"),
+    ],
+)
+def test_a_list_offers_what_fits_its_letters(
+    operator: Client, letters: list[DeadLetter], status: str, offered: str, missing: str
+) -> None:
+    DeadLetter.objects.filter(pk=letters[0].pk).update(status="resolved")
+    html = operator.get("/dead-letters/letters/", {"status": status}).content.decode()
+    assert f">{offered}</button>" in html
+    assert missing not in html
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("since=yesterday", "Write it like 2026-02-28 23:00; the zone is UTC."),
+        ("attempts=many", "It must be a whole number from 1 to 1,000,000."),
+        ("group=0", "It must be a group&#x27;s number."),
+    ],
+)
+def test_a_filter_that_cannot_be_read_says_how_to_write_it(viewer: Client, query: str, sentence: str) -> None:
+    answer = viewer.get(f"/dead-letters/letters/?{query}")
+    assert answer.status_code == 400
+    assert sentence in answer.content.decode()
+
+
 @pytest.mark.parametrize("kind", ["csv", "ndjson"])
 def test_an_export_holds_what_matches(viewer: Client, letters: list[DeadLetter], kind: str) -> None:
     text = b"".join(viewer.get(f"/dead-letters/export/?consumer=orders&format={kind}")).decode()
@@ -141,7 +172,9 @@ def test_masked_values_are_shown_only_on_demand_and_on_record(
         admin.get(f"/dead-letters/groups/{letters[0].group_id}/"),
     ):
         assert b"u0@example.org" not in page.content
-    assert b"u0@example.org" in admin.post(f"{path}unmask/").content
+    shown = admin.post(f"{path}unmask/").content
+    assert b"u0@example.org" in shown
+    assert b"that you looked is on record" in shown
     assert b"u0@example.org" in admin.post(f"{path}payload/raw/").content
     assert AuditEntry.objects.filter(action="payload.unmask", subject=f"letter {letters[0].pk}").count() == 2
 
@@ -209,6 +242,23 @@ def test_a_rule_says_what_it_would_change_is_added_and_removed(
         AuditEntry.objects.filter(action__startswith="rule.").order_by("id").values_list("action", flat=True)
     )
     assert list(actions) == ["rule.add", "rule.remove"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"http_status": "999"}, "It must be a number from 100 to 599."),
+        ({"category": ""}, "Choose one of transient, permanent,"),
+        ({"priority": "high"}, "It must be a whole number; the smallest is asked first."),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_told_what_would(
+    operator: Client, wrong: dict[str, str], sentence: str
+) -> None:
+    rule = {"error_type": "KeyError", "category": "permanent", "priority": "100"} | wrong
+    answer = operator.get("/dead-letters/rules/", rule)
+    assert answer.status_code == 400
+    assert sentence in answer.content.decode()
 
 
 def test_a_rule_without_a_condition_is_refused(operator: Client) -> None:

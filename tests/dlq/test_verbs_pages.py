@@ -57,6 +57,15 @@ def test_ticked_letters_are_discarded_with_a_reason_and_restored(operator: Clien
     assert (entry.reason, entry.details["count"]) == ("test data", 2)
 
 
+def test_what_is_done_on_a_letters_page_leads_back_there(operator: Client) -> None:
+    record(1)
+    page = f"/dead-letters/letters/{DeadLetter.objects.get().pk}/"
+    resolve = re.search(r'href="([^"]+resolve/confirm/[^"]+)"', operator.get(page).content.decode())
+    assert resolve
+    assert confirm_and_send(operator, unescape(resolve[1])) == (302, page)
+    assert statuses() == ["resolved"]
+
+
 def test_a_discard_without_a_reason_is_refused(operator: Client) -> None:
     record(1)
     pk = DeadLetter.objects.get().pk

@@ -35,7 +35,7 @@ def test_a_replacement_is_compared_saved_and_replayed_and_the_original_kept(
     assert "+  &quot;amount&quot;: 7" in html
     assert not Override.objects.exists()
     answer = operator.post(url("save", letter), form)
-    assert answer["Location"] == f"{reverse('dlq:confirm_replay')}?id={letter.pk}"
+    assert answer["Location"] == f"{reverse('dlq:confirm_replay')}?scope=letter&id={letter.pk}"
     _, confirmed = confirm(operator, f"id={letter.pk}")
     operator.post(reverse("dlq:replay"), confirmed)
     assert totals(run_all(Run.objects.get())) == {"succeeded": 1}

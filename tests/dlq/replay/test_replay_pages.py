@@ -111,13 +111,52 @@ def test_earlier_letters_can_be_included_and_poison_taken_along(
     assert operator.post(reverse("dlq:replay"), form).status_code == 302
 
 
-@pytest.mark.parametrize("wrong", [{"pace": "quick"}, {"lanes": "3"}, {"start": "somehow"}])
-def test_a_wrong_option_is_named(operator: Client, fail: Callable[..., None], wrong: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (
+            {"pace": "quick"},
+            'a second</label><p class="error" role="alert">It must be a whole number from 1 to',
+        ),
+        (
+            {"stop_after": "0"},
+            'failures</label><p class="error" role="alert">It must be a whole number from 1 to',
+        ),
+        ({"lanes": "3"}, 'at most</label><p class="error" role="alert">There can be 1, 2, 4 lanes.'),
+        ({"start": "somehow"}, "&#x27;somehow&#x27; is not known; it can be canary, all, dry."),
+    ],
+)
+def test_a_wrong_option_is_named_at_its_field(
+    operator: Client, fail: Callable[..., None], wrong: dict[str, str], sentence: str
+) -> None:
     fail("a")
     _, form = confirm(operator, "scope=matching")
     answer = operator.post(reverse("dlq:replay"), form | wrong)
     assert answer.status_code == 422
-    assert f"{next(iter(wrong))}:" in answer.content.decode()
+    html = answer.content.decode()
+    assert sentence in html
+    assert "Nothing was started" in html
+    assert 'value="mended"' in html
+    assert not Run.objects.exists()
+
+
+def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
+    operator: Client, fail: Callable[..., None]
+) -> None:
+    fail("a", "b")
+    _, form = confirm(operator, "scope=matching")
+    operator.post(reverse("dlq:replay"), form)
+    run = run_all(Run.objects.get())
+    assert run.state == Run.State.PAUSED
+    html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
+    assert '<p class="message warn"><span>1 failed; it was the first.' in html
+    assert "1 run is paused" in operator.get(reverse("runs:runs")).content.decode()
+    html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
+    assert "<b>1</b> is under way or paused now." in html
+    operator.post(reverse("dlq:stop_replays"), {"reason": "fire"})
+    html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
+    assert "All replays are stopped already" in html
+    assert "Stop all replays…" not in operator.get(reverse("runs:run", args=[run.pk])).content.decode()
 
 
 def test_many_letters_take_the_number_typed(
@@ -139,7 +178,11 @@ def test_the_page_of_a_run_names_what_fails_and_offers_it_again(
     run = run_all(Run.objects.get())
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
     assert "same error" in html
-    assert "stands before it in its sequence" in html
+    assert "<b>4</b> held: an earlier letter stands before it in its sequence" in html
+    assert '<span class="badge warn">Finished</span>' in html
+    assert "2 failed, same error · 4 held" in operator.get(reverse("runs:runs")).content.decode()
+    ended = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
+    assert f"<h1>Run {run.pk} has ended</h1>" in ended
     mend()
     assert "Replay what failed or was held" in html
     html, form = confirm(operator, f"scope=run&run={run.pk}")
