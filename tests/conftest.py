@@ -6,6 +6,7 @@ from django.contrib.auth.hashers import ScryptPasswordHasher
 from django.contrib.auth.models import User
 from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import Client
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from dashboard.access.operations import create_user
 from dashboard.actions import ADMIN, OPERATOR, VIEWER
@@ -38,6 +39,23 @@ def _empty_filled_tables() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_found_once() -> Iterator[None]:
+    """Every test's client makes its middleware anew, and the static files, which do not change, would be read again."""
+    files: dict[str, Any] = {}
+    find = WhiteNoiseMiddleware.add_files_from_finders
+
+    def find_once(self: WhiteNoiseMiddleware) -> None:
+        if not files:
+            find(self)
+            files.update(self.files)
+        self.files.update(files)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", find_once)
         yield
 
 
