@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def chromium() -> Iterator[Browser]:
     path = os.environ.get("REDRIVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
     # Longer than a live region's interval, on a busy machine.
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=45_000)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # Playwright's loop makes Django think that it runs in asynchronous code.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -62,7 +62,7 @@ def page(chromium: Browser, console: str) -> Iterator[Page]:
     """A page of a visitor who is not signed in; any complaint of the browser fails the test."""
     context = chromium.new_context(base_url=console, viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(45_000)
     complaints: list[str] = []
     page.on(
         "console", lambda message: complaints.append(complaint(message)) if is_complaint(message) else None
