@@ -79,7 +79,7 @@ class Mailer(Applier):
     name = "mailer"
     effects = Effects.EXTERNAL
     policy = presets.NO_RETRY
-    timeout_seconds = 0.5
+    timeout_seconds = 1.0
 
 
 @register
