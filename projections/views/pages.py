@@ -29,7 +29,7 @@ def list_projections(request: HtmxHttpRequest) -> HttpResponse:
         ],
         "total_count": len(rows) + len(foreign),
         "behind_count": sum(row.measures.lag.events > 0 for row in rows)
-        + sum(bool(row.projection.lag) for row in foreign),
+        + sum(bool(row.projection.lag) and not row.projection.is_stale for row in foreign),
         "unknown_count": sum(row.projection.lag is None or row.projection.is_stale for row in foreign),
         "foreign": foreign,
         "foreign_table": ForeignTable(foreign),
