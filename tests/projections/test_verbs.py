@@ -244,6 +244,13 @@ def test_a_name_that_is_typed_wrong_is_held_back_by_the_browser() -> None:
     assert re.fullmatch(typed, " a.b-c/d (e) ")
 
 
+def test_a_rebuild_that_has_yet_to_begin_is_named_on_the_page(admin: Client, stopped: Projection) -> None:
+    post(admin, "rebuild", stopped.pk, typed="journal", reason="drift", request_key=uuid4())
+    run = Run.objects.get()
+    page = admin.get(reverse("projections:projection", args=[stopped.pk])).content.decode()
+    assert f"Run {run.pk}</a> ({run.title}) is pending." in page
+
+
 def test_every_page_of_requests_says_how_many_are_open(
     operator: Client, admin: Client, stopped: Projection
 ) -> None:
