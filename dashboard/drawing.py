@@ -5,8 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from django.utils.safestring import SafeString
+from django_tables2.utils import AttributeDict
 
 from dashboard.markup import escaped, markup
+
+# "unknown" is not among them: it must be seen.
+SAYS_NOTHING = {"–", "none"}
 
 
 def draw_rows(table: Any) -> SafeString:
@@ -26,13 +30,17 @@ def make_cell(table: Any, column: Any) -> Callable[[Any], str]:
     wanted = set(inspect.signature(render).parameters)
     same = {"table": table, "column": column.column, "bound_column": column}
     given = {name: value for name, value in same.items() if name in wanted}
-    opening = markup('<td data-label="{}" {}>', column.header, column.attrs["td"].as_html())
+    attrs = column.attrs["td"]
+    opening = markup('<td data-label="{}" {}>', column.header, attrs.as_html())
+    # A card on a narrow screen leaves out the cells that say nothing.
+    nothing = AttributeDict({**attrs, "class": f"{attrs.get('class', '')} none".strip()})
+    opening_nothing = markup('<td data-label="{}" {}>', column.header, nothing.as_html())
     find, empty, default = make_getter(column.accessor), column.column.empty_values, column.default
 
     def draw(record: Any) -> str:
         value = find(record)
         if value in empty:
-            return f"{opening}{escaped(default)}</td>"
+            return f"{opening_nothing if default in SAYS_NOTHING else opening}{escaped(default)}</td>"
         if "value" in wanted:
             given["value"] = value
         if "record" in wanted:
@@ -40,7 +48,8 @@ def make_cell(table: Any, column: Any) -> Callable[[Any], str]:
         cell = render(**given)
         if column.link:
             cell = column.link(cell, value=value, record=record, **same)
-        return f"{opening}{escaped(cell)}</td>"
+        text = escaped(cell)
+        return f"{opening_nothing if text.strip() in SAYS_NOTHING else opening}{text}</td>"
 
     return draw
 

@@ -13,7 +13,7 @@ WIDTH, HEIGHT, EDGE = 560, 148, 4
 SPARK_WIDTH, SPARK_HEIGHT = 120, 24
 MINUTES = 60
 BAR_WIDTH, BARS_HEIGHT = 9, 120
-FAILURES = (("retried", "warn"), ("skipped", "mute"), ("dead_lettered", "bad"), ("fatal", "info"))
+FAILURES = (("retried", "info"), ("skipped", "mute"), ("dead_lettered", "warn"), ("fatal", "bad"))
 
 
 @dataclass(frozen=True)

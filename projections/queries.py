@@ -115,6 +115,16 @@ def list_history(projection: Projection) -> list[AuditEntry]:
     return list(entries.order_by("-at", "-id")[:HISTORY_SIZE])
 
 
+def find_pause(projection: Projection) -> AuditEntry | None:
+    """Who paused it last, when and why; None if it is not paused, or the audit trail no longer has it."""
+    if projection.state != Projection.State.PAUSED:
+        return None
+    pauses = AuditEntry.objects.filter(
+        subject=projection.name, action="projection.pause", outcome=AuditEntry.Outcome.SUCCEEDED
+    )
+    return pauses.order_by("-at", "-id").first()
+
+
 def list_skips(projection_id: int | None = None) -> QuerySet[Skip]:
     skips = Skip.objects.select_related("projection").defer("stacktrace")
     return skips.filter(projection=projection_id) if projection_id else skips
@@ -122,6 +132,10 @@ def list_skips(projection_id: int | None = None) -> QuerySet[Skip]:
 
 def list_requests() -> QuerySet[RebuildRequest]:
     return RebuildRequest.objects.select_related("projection", "run")
+
+
+def count_open_requests() -> int:
+    return RebuildRequest.objects.filter(state="open", expires_at__gt=timezone.now()).count()
 
 
 @dataclass(frozen=True)
@@ -164,8 +178,7 @@ def find_troubled() -> Iterator[Need]:
             missing = row.accounting["missing"]
             headline = f"{row.name} is missing {missing:,} event{'' if missing == 1 else 's'}"
             yield Need(headline, f"Neither done nor on record: position {named}.", url, "See the account")
-    count = RebuildRequest.objects.filter(state="open", expires_at__gt=timezone.now()).count()
-    if count:
+    if count := count_open_requests():
         sentence = "Somebody who may rebuild has to grant or deny."
         url = reverse("projections:requests")
         headline = f"{count} rebuild{' is' if count == 1 else 's are'} asked for"

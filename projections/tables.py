@@ -104,7 +104,7 @@ class RequestTable(tables.Table):
 
 class HistoryTable(tables.Table):
     at = TimeColumn(verbose_name="When", is_absolute=True)
-    action = tables.Column(attrs={"td": {"class": "mono"}})
+    action = tables.Column(attrs={"td": {"class": "mono nowrap"}})
     outcome = BadgeColumn(OUTCOME_TONES)
     actor = tables.Column(verbose_name="By")
     reason = tables.Column()

@@ -122,6 +122,11 @@ function countSelected() {
   }
 }
 document.addEventListener("change", countSelected);
+// Whoever fills in a choice's own field has chosen it.
+document.addEventListener("input", ({ target }) => {
+  const choice = target.closest(".choices label")?.querySelector("input[type=radio]");
+  if (choice) choice.checked = true;
+});
 document.addEventListener("htmx:afterSettle", countSelected);
 document.addEventListener("click", (event) => {
   const target = event.target.closest("[data-select-page], [data-copy], [data-dialog-form]");

@@ -32,7 +32,8 @@ def login(request: HttpRequest) -> HttpResponse:
     if throttle.is_throttled(attempt):
         attempt.delete()
         note_refusal(attempt.username or "nobody")
-        response = render_login(request, AuthenticationForm(request), is_throttled=True, status=429)
+        form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
+        response = render_login(request, form, is_throttled=True, status=429)
         response["Retry-After"] = str(int(throttle.WINDOW.total_seconds()))
         return response
     form = AuthenticationForm(request, data=request.POST)

@@ -1,3 +1,4 @@
+import re
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -8,6 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from dashboard.pages import HtmxHttpRequest, render_page
 
 LONGEST_REASON = 500
+# Browsers take a pattern whose other characters are escaped for a wrong one, and check nothing.
+SYNTAX = re.compile(r"[\^$\\.*+?()\[\]{}|/]")
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,11 @@ class Confirmation:
     # To be typed by hand; empty: nothing is.
     typed: str = ""
     fields: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def typed_pattern(self) -> str:
+        """What browsers accept, so that a slip of the hand does not cost the reason; spaces around it are no matter."""
+        return r"\s*" + SYNTAX.sub(r"\\\g<0>", self.typed) + r"\s*"
 
 
 def ask(request: HtmxHttpRequest, confirmation: Confirmation, **context: Any) -> HttpResponse:

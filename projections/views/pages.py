@@ -29,7 +29,7 @@ def list_projections(request: HtmxHttpRequest) -> HttpResponse:
         ],
         "total_count": len(rows) + len(foreign),
         "behind_count": sum(row.measures.lag.events > 0 for row in rows)
-        + sum(bool(row.projection.lag) for row in foreign),
+        + sum(bool(row.projection.lag) and not row.projection.is_stale for row in foreign),
         "unknown_count": sum(row.projection.lag is None or row.projection.is_stale for row in foreign),
         "foreign": foreign,
         "foreign_table": ForeignTable(foreign),
@@ -51,6 +51,7 @@ def show_projection(request: HtmxHttpRequest, projection_id: int) -> HttpRespons
         "account": accounting.show(projection),
         "blocked": find_event(projection.position + 1) if projection.block else None,
         "recent": list_recent(projection.name, source=NATIVE, limit=RECENT_SIZE),
+        "pause": queries.find_pause(projection),
         "history": HistoryTable(queries.list_history(projection)),
         "supports_rebuild": projector is not None and projector.supports_rebuild,
         "is_installed": projector is not None,
@@ -79,7 +80,7 @@ def list_requests(request: HtmxHttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "table": RequestTable(page.rows, may_decide=may(request.user, "projection.grant_rebuild")),
-        "open_count": sum(asked.state == "open" for asked in page.rows),
+        "open_count": queries.count_open_requests(),
         "live_url": live_url(request, page),
     }
     return render_page(request, "projections/requests.html", context, title="Rebuild requests")

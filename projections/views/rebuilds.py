@@ -18,6 +18,8 @@ from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
 from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
 
+ONLY_ASKED = "None of this happens before somebody who may rebuild grants it. The request lapses after a day."
+
 
 @require_safe
 @needs("projection.request_rebuild")
@@ -30,7 +32,7 @@ def confirm_rebuild(request: HtmxHttpRequest, projection_id: int) -> HttpRespons
         request,
         Confirmation(
             question,
-            describe_rebuild(row),
+            [*describe_rebuild(row), *([] if verb == "rebuild" else [ONLY_ASKED])],
             reverse(f"projections:{verb}", args=[row.pk]),
             f"Rebuild {row}" if verb == "rebuild" else "Ask for a rebuild",
             reverse("projections:projection", args=[row.pk]),
@@ -109,6 +111,7 @@ def deny(request: HttpRequest, request_id: int) -> HttpResponse:
     asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
     with saying_refusal(request, ProjectionStateError):
         operations.deny_rebuild(asked, actor=request.user, reason=get_reason(request))
+        messages.success(request, f"The rebuild of {asked.projection} is denied; nothing was changed.")
     return redirect("projections:requests")
 
 

@@ -20,6 +20,10 @@ class TokenError(Exception):
     """Why it was not done, for the person who asked."""
 
 
+class SourceNameError(TokenError):
+    """The source cannot have that name."""
+
+
 def create_token(
     source: str, *, actor: audit.Actor, note: str = "", request_key: UUID | None = None
 ) -> tuple[Token, str]:
@@ -59,13 +63,13 @@ def revoke_token(token: Token, *, actor: audit.Actor, reason: str) -> None:
 
 def check_source(source: str) -> None:
     if not SOURCE_NAME.fullmatch(source):
-        raise TokenError(
+        raise SourceNameError(
             f"The source's name is {source!r}; write up to 100 letters, digits, dots, dashes and underscores."
         )
     if source in RESERVED:
-        raise TokenError(f"{source!r} is what the console calls its own events; choose another name.")
+        raise SourceNameError(f"{source!r} is what the console calls its own events; choose another name.")
     if source in settings.SOURCES:
         # A letter has one owner: what a sync finds closed there it closes here.
-        raise TokenError(
+        raise SourceNameError(
             f"{source!r} is read from its own tables, as redrive.toml says; choose another name."
         )

@@ -10,7 +10,7 @@ from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from sources.models import Token
 from sources.tokens.forms import RevokeForm, TokenForm
-from sources.tokens.operations import TokenError, create_token, revoke_token
+from sources.tokens.operations import SourceNameError, TokenError, create_token, revoke_token
 from sources.tokens.tables import TokenTable
 
 # More than anybody has; those in use come first.
@@ -36,7 +36,7 @@ def create(request: HtmxHttpRequest) -> HttpResponse:
             given["source"], note=given["note"], request_key=given["request_key"], actor=request.user
         )
     except TokenError as error:
-        form.add_error(None, str(error))
+        form.add_error("source" if isinstance(error, SourceNameError) else None, str(error))
         return render_tokens(request, form, status=400)
     return render_tokens(request, TokenForm(initial={"request_key": uuid4()}), made=token, secret=secret)
 

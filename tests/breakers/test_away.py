@@ -57,6 +57,8 @@ def test_the_list_says_unknown_and_since_when_and_never_closed(viewer: Client):
     assert "was open" in html
     assert "was closed" in html
     assert ">Closed</span>" not in html
+    assert "Not closed when last heard of" in html
+    assert '<td data-label="Open for" class="nowrap">unknown</td>' in html
 
 
 @pytest.mark.usefixtures("line")

@@ -50,7 +50,7 @@ def test_the_sources_with_their_health_and_what_is_wrong(
     page = sign_in_as("viewer")
     page.goto("/sources/")
     orders, billing = page.locator("#source-orders"), page.locator("#source-billing")
-    expect(orders).to_contain_text("up to date")
+    expect(orders).to_contain_text("Up to date")
     expect(orders.get_by_role("link", name="2", exact=True)).to_be_visible()
     expect(billing).to_contain_text("It cannot be reached")
     expect(billing).to_contain_text("unknown")

@@ -34,6 +34,9 @@ def test_a_wrong_password_does_not(client: Client, vera: User) -> None:
 def test_after_too_many_tries_even_the_right_password_is_refused(client: Client, vera: User) -> None:
     for _ in range(throttle.MOST_FROM_ONE_PLACE):
         assert sign_in(client, "wrong") == 401
+    refused = client.post("/login/", {"username": "vera", "password": "wrong"})
+    assert refused.status_code == 429
+    assert b'value="vera"' in refused.content
     assert sign_in(client) == 429
     assert AuditEntry.objects.filter(action="session.refuse", actor="vera").exists()
 

@@ -1,7 +1,9 @@
 """Every verb: it works, it rejects GET, a viewer may not, twice is once, it is audited."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -10,9 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import AuditEntry, Run
+from dashboard.paging import write_cursor
 from dlq.models import DeadLetter, Override
 from projections.models import ForeignProjection, Projection, RebuildRequest, Skip
 from projections.requests import expire
+from projections.views.confirm import Confirmation
 
 Pay = Callable[..., int]
 Work = Callable[..., Projection]
@@ -104,6 +108,17 @@ def test_resume_tries_the_blocking_event_again(operator: Client, stopped: Projec
     Fault.objects.all().delete()
     post(operator, "resume", stopped.pk)
     assert (work("journal").state, work("journal").position) == ("running", 3)
+
+
+def test_a_paused_projection_says_who_paused_it_and_why(operator: Client, viewer: Client, work: Work) -> None:
+    row = work("letters")
+    post(operator, "pause", row.pk, reason="the index <moves>")
+    address = reverse("projections:projection", args=[row.pk])
+    page = operator.get(address).content.decode()
+    assert "Paused by some-operator" in page
+    assert "the index &lt;moves&gt;" in page
+    assert "Resume letters" in page
+    assert "Resume letters" not in viewer.get(address).content.decode()
 
 
 def test_skip_goes_past_the_event_with_a_reason_on_record(
@@ -221,6 +236,33 @@ def test_a_ledger_may_not_leave_out_events(admin: Client, stopped: Projection) -
 def test_a_reset_to_nonsense_is_refused(admin: Client, stopped: Projection, target: str) -> None:
     assert admin.get(f"{reverse('projections:confirm_reset', args=[stopped.pk])}?{target}").status_code == 400
     assert post(admin, "reset", stopped.pk, request_key=uuid4(), position="x") == 400
+
+
+def test_a_name_that_is_typed_wrong_is_held_back_by_the_browser() -> None:
+    typed = Confirmation("Rebuild?", [], "/", "Rebuild", "/", typed="a.b-c/d (e)").typed_pattern
+    assert typed == r"\s*a\.b-c\/d \(e\)\s*"
+    assert re.fullmatch(typed, " a.b-c/d (e) ")
+
+
+def test_a_rebuild_that_has_yet_to_begin_is_named_on_the_page(admin: Client, stopped: Projection) -> None:
+    post(admin, "rebuild", stopped.pk, typed="journal", reason="drift", request_key=uuid4())
+    run = Run.objects.get()
+    page = admin.get(reverse("projections:projection", args=[stopped.pk])).content.decode()
+    assert f"Run {run.pk}</a> ({run.title}) is pending." in page
+
+
+def test_every_page_of_requests_says_how_many_are_open(
+    operator: Client, admin: Client, stopped: Projection
+) -> None:
+    post(operator, "request_rebuild", stopped.pk, reason="the totals are off")
+    asked = RebuildRequest.objects.get()
+    first = reverse("projections:requests")
+    for address in (first, f"{first}?after={quote(write_cursor(asked, 'requested_at'))}"):
+        assert "1 rebuild asked for" in admin.get(address).content.decode()
+    post(admin, "deny", asked.pk, reason="not tonight")
+    said = admin.get(reverse("projections:requests")).content.decode()
+    assert "The rebuild of journal is denied; nothing was changed." in said
+    assert "No rebuild is asked for" in said
 
 
 def test_a_request_is_granted_by_somebody_else(operator: Client, admin: Client, stopped: Projection) -> None:

@@ -102,3 +102,17 @@ def test_what_cannot_be_compared_or_needs_nobody_is_not_told(viewer: Client) -> 
     # It may have moved since it was last read.
     ForeignProjection.objects.filter(pk=row.pk).update(read_at=timezone.now() - timedelta(hours=1))
     assert "Its checkpoint is at" not in viewer.get(letter).content.decode()
+
+
+def test_of_one_that_was_not_read_of_late_no_lag_is_told(viewer: Client) -> None:
+    row = make_row(lag=0, position=7, head=7)
+    addresses = (reverse("projections:projections"), reverse("projections:foreign", args=[row.pk]))
+    fresh = [viewer.get(address).content.decode() for address in addresses]
+    ForeignProjection.objects.filter(pk=row.pk).update(read_at=timezone.now() - timedelta(hours=1))
+    stale = [viewer.get(address).content.decode() for address in addresses]
+    for before, after in zip(fresh, stale, strict=True):
+        # The lag and the delay.
+        assert after.count("not known") >= before.count("not known") + 2
+    assert "nothing waits" in fresh[1]
+    assert "nothing waits" not in stale[1]
+    assert "0 when it was last read" in stale[1]

@@ -72,6 +72,7 @@ class TestCreate:
             assert response.status_code == 200
         else:
             assert response.status_code == 400
+            assert response.context["form"].errors["source"]
             assert not Token.objects.exists()
 
     def test_a_source_that_is_read_cannot_be_pushed_to(self, admin: Client, settings: Any) -> None:
