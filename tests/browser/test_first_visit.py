@@ -13,6 +13,7 @@ from demo.models import OrderSummary, Shop
 from demo.sales import Sales
 from dlq.models import DeadLetter
 from projections.declared import sync_declared
+from projections.models import Head, Projection
 from projections.store import append
 from tests.processes import Process, running_beat, running_worker
 from tests.wait import until
@@ -36,7 +37,9 @@ def shop(transactional_db: None, tmp_path: Path) -> Iterator[None]:
             raise ConnectionError("hooks.cedar.example answered 503")
     consumer = Process("manage.py", "consume", CONSUMER, log=tmp_path / "consume.log")
     with running_worker(tmp_path / "worker.log"), running_beat(tmp_path / "beat.log"):
-        until(lambda: DeadLetter.objects.filter(status="failed").count() == ORDERS)
+        # Until the last follower is parked: the number of letters is what the visit is asked to confirm.
+        until(lambda: Projection.objects.get(name=CONSUMER).position == Head.objects.get().position)
+        assert DeadLetter.objects.filter(status="failed").count() == ORDERS
         yield
     consumer.kill()
 
