@@ -26,9 +26,12 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase]
 def isolate_directions(get_response: GetResponse) -> GetResponse:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        is_page = isinstance(response, HttpResponse) and "text/html" in response.get("Content-Type", "")
         # Hardly any page has one; looking costs less than a tenth of a millisecond.
-        if is_page and IN_BYTES.search(response.content):
+        if (
+            isinstance(response, HttpResponse)
+            and "text/html" in response.get("Content-Type", "")
+            and IN_BYTES.search(response.content)
+        ):
             response.content = isolate(response.content.decode(response.charset))
         return response
 
