@@ -9,16 +9,27 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.defaultfilters import filesizeformat
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from psycopg.errors import QueryCanceled
+
+# The sections' lists, the longest address first: under one of them something is gone or wrong, and the list is next.
+LISTS = {
+    "dlq:rules": "To the classification rules",
+    "dlq:letters": "To the letters",
+    "dlq:groups": "To the dead letters",
+    "runs:runs": "To the runs",
+}
 
 
 def error_page(request: HttpRequest, status: int, headline: str, sentence: str) -> HttpResponse:
     """Rendered without a request context: its processors would ask the database, which may be what is gone."""
     if request.path.startswith("/api/"):
         return JsonResponse({"error": f"{headline}. {sentence}"}, status=status)
+    lists = [(reverse(name), label) for name, label in LISTS.items()]
     context = {
         "status": status,
+        "lists": [one for one in lists if request.path.startswith(one[0])][:1],
         "headline": headline,
         "sentence": sentence,
         "environment_name": settings.ENVIRONMENT_NAME,

@@ -85,11 +85,23 @@ class MuteForm(forms.Form):
 
 
 class NoteForm(forms.Form):
-    note = forms.CharField(required=False, max_length=10_000)
+    note = forms.CharField(
+        required=False,
+        max_length=10_000,
+        error_messages={"max_length": "A note can have 10,000 characters; this one has %(show_value)s."},
+    )
 
 
 class TicketForm(forms.Form):
-    ticket = forms.URLField(required=False, max_length=500, assume_scheme="https")
+    ticket = forms.URLField(
+        required=False,
+        max_length=500,
+        assume_scheme="https",
+        error_messages={
+            "invalid": "The ticket must be an address, such as https://tickets.example/OPS-7.",
+            "max_length": "The address of a ticket can have 500 characters; this one has %(show_value)s.",
+        },
+    )
 
 
 class ReplayForm(forms.Form):

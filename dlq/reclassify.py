@@ -35,15 +35,15 @@ def candidates(rule: ClassificationRule) -> LetterQuerySet:
     return DeadLetter.objects.open().filter(**given)
 
 
-def count_reclassified(rule: ClassificationRule) -> Reclassified:
-    """What saving this rule, and applying it, would change."""
-    rules = sorted([*ClassificationRule.objects.all(), rule], key=lambda one: (one.priority, one.pk or 2**63))
-    classifier = Classifier(rules)
-    newest = with_facts(candidates(rule)).order_by("-last_failed_at", "-pk")
-    letters = list(newest[: MOST_EXAMINED + 1])
-    examined = letters[:MOST_EXAMINED]
+def count_reclassified(rule: ClassificationRule, letters: LetterQuerySet | None = None) -> Reclassified:
+    """What applying this rule would change, saved already or not, in all that it could be about or in these of them."""
+    others = ClassificationRule.objects.exclude(pk=rule.pk)
+    classifier = Classifier(sorted([*others, rule], key=lambda one: (one.priority, one.pk or 2**63)))
+    newest = with_facts(candidates(rule) if letters is None else letters).order_by("-last_failed_at", "-pk")
+    found = list(newest[: MOST_EXAMINED + 1])
+    examined = found[:MOST_EXAMINED]
     number = sum(is_changed(letter, judge(letter, classifier)) for letter in examined)
-    return Reclassified(number, len(examined), is_exact=len(letters) <= MOST_EXAMINED)
+    return Reclassified(number, len(examined), is_exact=len(found) <= MOST_EXAMINED)
 
 
 def reclassify(ids: list[int]) -> dict[int, str]:

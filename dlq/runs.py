@@ -49,7 +49,7 @@ class Reclassify:
     name = "reclassify"
     outcomes: tuple[Outcome, ...] = (
         Outcome("changed", "classified differently", "good"),
-        Outcome("same", "as before", "neutral"),
+        Outcome("same", "as before", "mute"),
         MOVED,
     )
 

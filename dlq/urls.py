@@ -41,6 +41,8 @@ urlpatterns = [
     path("events/reprocess/", reprocess.start, name="reprocess"),
     path("rules/", rules.list_rules, name="rules"),
     path("rules/add/", rules.add, name="add_rule"),
+    path("rules/<int:rule_id>/apply/confirm/", rules.confirm_apply, name="confirm_apply_rule"),
     path("rules/<int:rule_id>/apply/", rules.apply, name="apply_rule"),
+    path("rules/<int:rule_id>/remove/confirm/", rules.confirm_remove, name="confirm_remove_rule"),
     path("rules/<int:rule_id>/remove/", rules.remove, name="remove_rule"),
 ]

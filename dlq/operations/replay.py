@@ -9,7 +9,7 @@ from dashboard.runs.operations import create_run, note_run
 from dlq.models import DeadLetter, LetterRunItem, ReplaySwitch
 from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.plan import Plan, make_plan, why_no_dry_run
-from dlq.queries.replay import count_later, preview_replay
+from dlq.queries.replay import count_later, narrow, preview_replay
 from dlq.replay import queue
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import FAILED
@@ -37,7 +37,7 @@ def start_replay(
     `acknowledged`: somebody knows that later events of these sequences were handled already.
     """
     with audit.action("replay.start", actor=actor, reason=reason) as entry:
-        plan = make_plan(selection, force=options.force, with_earlier=with_earlier)
+        plan = narrow(make_plan(selection, force=options.force, with_earlier=with_earlier))
         consumers = sorted({consumer for _, consumer in plan.targets})
         run, is_new = create_run(
             "replay",

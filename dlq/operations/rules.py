@@ -8,7 +8,15 @@ from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
 from dlq.items import LANES, freeze, set_lane_totals, without_active
 from dlq.models import ClassificationRule
+from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.reclassify import candidates
+
+
+class NothingToClassify(OperationError):
+    """No open letter is one that the rule could be about."""
+
+    def __init__(self, rule: ClassificationRule) -> None:
+        super().__init__(f"No open letter is one that {rule} could be about, so no run was started.")
 
 
 def add_rule(rule: ClassificationRule, *, actor: audit.Actor) -> ClassificationRule:
@@ -21,27 +29,41 @@ def add_rule(rule: ClassificationRule, *, actor: audit.Actor) -> ClassificationR
     return rule
 
 
-def remove_rule(rule: ClassificationRule, *, actor: audit.Actor) -> None:
-    with audit.action("rule.remove", actor=actor, subject=str(rule)) as entry:
+def remove_rule(rule: ClassificationRule, *, actor: audit.Actor, reason: str = "") -> None:
+    with audit.action("rule.remove", actor=actor, subject=str(rule), reason=reason) as entry:
         entry.details = describe(rule)
         rule.delete()
 
 
-def apply_rules(rule: ClassificationRule, *, actor: audit.Actor, request_key: UUID) -> Run:
-    """Classify again all open letters that the rule could be about, as a run."""
-    with audit.action("rule.apply", actor=actor) as entry:
+def apply_rules(
+    rule: ClassificationRule,
+    *,
+    watermark: int,
+    confirmed: int,
+    actor: audit.Actor,
+    request_key: UUID,
+    reason: str = "",
+) -> Run:
+    """Classify again exactly the confirmed letters that the rule could be about; a double click is one run."""
+    with audit.action("rule.apply", actor=actor, reason=reason) as entry:
         run, is_new = create_run(
             "reclassify",
-            title=f"Classify letters again for {rule}",
+            title=f"Classify {confirmed:,} letter{'' if confirmed == 1 else 's'} again for {rule}",
             lane_totals=[0] * LANES,
             request_key=request_key,
             actor=actor,
-            options=describe(rule),
+            reason=reason,
+            options=describe(rule) | {"watermark": watermark},
         )
         entry.subject = run
         if is_new:
-            entry.details = {"count": freeze(run, without_active(candidates(rule)))}
+            frozen = freeze(run, without_active(candidates(rule).filter(pk__lte=watermark)))
+            if frozen != confirmed:
+                raise ConfirmAgain(confirmed, frozen)
+            if not frozen:
+                raise NothingToClassify(rule)
             set_lane_totals(run)
+            entry.details = describe(rule) | {"count": frozen}
     dispatch(run)
     return run
 

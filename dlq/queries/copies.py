@@ -9,7 +9,7 @@ MOST_COPIES = 10_000
 
 # Goes on from `judged`. Where nobody said how long events are kept, it looks at nothing.
 ONLY_COPIES = f"""
-SELECT 'only_copies', '', '', count(*) FROM (
+SELECT 'only_copies', '', '', '', count(*) FROM (
     SELECT l.id FROM judged j JOIN dlq_deadletter l ON l.id = j.id
     LEFT JOIN unnest(%s::text[], %s::float[]) AS t(topic, hours) ON t.topic = l.topic
     LEFT JOIN unnest(%s::text[], %s::float[]) AS s(source, hours) ON s.source = l.source

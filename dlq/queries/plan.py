@@ -1,6 +1,7 @@
 """Which letters a replay takes along, and which it leaves out; the preview and the freeze both ask here."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
@@ -80,6 +81,11 @@ class Plan:
     def confirms(self) -> bool:
         """Whether a target will tell later what became of what it took."""
         return any(get_confirmation_time(target) is not None for target in self.targets.values())
+
+    def only(self, keys: Iterable[tuple[str, ...]]) -> "Plan":
+        """With the targets of these sources and consumers alone."""
+        wanted = set(keys)
+        return replace(self, targets={key: one for key, one in self.targets.items() if key in wanted})
 
 
 def make_plan(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> Plan:

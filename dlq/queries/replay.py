@@ -32,17 +32,19 @@ LATER = f""", heads AS MATERIALIZED (
             AND l.source = '{NATIVE}' AND l.status IN ('failed', 'parked'))
     LIMIT {MOST_LATER + 1}
 )"""  # noqa: S608
+# Whose letters are taken.
+TAKES = "{judged} SELECT DISTINCT source, consumer FROM judged WHERE fate = ANY(%s)"
 COUNT_LATER = f"{{judged}}{LATER} SELECT count(*) FROM unaccounted"  # noqa: S608
 
 # One look at all that the selection touches; in what is taken, a sequence counts once.
 SUM_PLAN = f"""{{judged}}{LATER}
-SELECT fate, consumer, event_type, count(*) FROM judged GROUP BY 1, 2, 3
+SELECT fate, source, consumer, event_type, count(*) FROM judged GROUP BY 1, 2, 3, 4
 UNION ALL
-SELECT 'sequences', '', '', count(DISTINCT (source, consumer, sequence_key)) FILTER (WHERE sequence_key <> '')
+SELECT 'sequences', '', '', '', count(DISTINCT (source, consumer, sequence_key)) FILTER (WHERE sequence_key <> '')
     + count(*) FILTER (WHERE sequence_key = '')
 FROM judged WHERE fate = ANY(%s)
 UNION ALL
-SELECT 'later', '', '', count(*) FROM unaccounted
+SELECT 'later', '', '', '', count(*) FROM unaccounted
 UNION ALL
 {copies.ONLY_COPIES}"""  # noqa: S608
 
@@ -126,13 +128,16 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
     plan = make_plan(selection, force=force, with_earlier=with_earlier)
     rows = fetch(SUM_PLAN, plan, [plan.fates, plan.fates, *copies.list_values(plan.fates)])
     fates, consumers, event_types = Counter[str](), Counter[str](), Counter[str]()
-    for fate, consumer, event_type, number in rows:
+    takes = set()
+    for fate, source, consumer, event_type, number in rows:
         fates[fate] += number
         if fate in plan.fates:
+            takes.add((source, consumer))
             consumers[consumer] += number
             event_types[event_type] += number
     sequence_count, later_count = fates.pop("sequences"), fates.pop("later")
     only_copy_count = fates.pop("only_copies")
+    plan = plan.only(takes)
     return ReplayPreview(
         plan,
         selection.watermark,
@@ -151,6 +156,12 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         no_dry_run=why_no_dry_run(plan),
         usual_rate=find_usual_rate(),
     )
+
+
+def narrow(plan: Plan) -> Plan:
+    """The plan with the targets alone that get a letter: one whose letters all stay has no say."""
+    # Of one target there is nothing to tell apart: if its letters stay, there is no replay.
+    return plan.only(fetch(TAKES, plan, [plan.fates])) if len(plan.targets) > 1 else plan
 
 
 def list_runs(selection: Selection) -> list[int]:

@@ -4,11 +4,36 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from django.conf import settings
+from django.db.models import Count
 
 from dlq.classification import Verdict
 from dlq.classification.shipped import BY_NAME, BY_STATUS, BY_WORDS
-from dlq.models import ClassificationRule
+from dlq.items import without_active
+from dlq.models import ClassificationRule, LetterRunItem
 from dlq.queries.group import GroupDetail
+from dlq.reclassify import Reclassified, candidates, count_reclassified
+from dlq.selection import newest_id
+
+# What a rule that is to be removed decided is counted no further than this.
+MOST_DECIDED = 10_000
+
+
+@dataclass(frozen=True)
+class RulePreview:
+    """What applying a rule would touch; `count` is what is confirmed, exactly."""
+
+    watermark: int
+    count: int
+    # Of those, how many would be classified differently.
+    changed: Reclassified
+    # Already in an active run, and therefore left out; the runs' ids.
+    in_run_count: int
+    run_ids: list[int]
+
+    @property
+    def unread_count(self) -> int:
+        """Masked by other rules than today's: nobody can tell what a pattern would find, so they stay as they are."""
+        return self.count - self.changed.examined_count if self.changed.is_exact else 0
 
 
 @dataclass(frozen=True)
@@ -20,6 +45,26 @@ class Runbook:
     @property
     def is_link(self) -> bool:
         return self.text.startswith(("https://", "http://"))
+
+
+def preview_rule(rule: ClassificationRule) -> RulePreview:
+    watermark = newest_id()
+    letters = candidates(rule).filter(pk__lte=watermark)
+    free = without_active(letters)
+    active = LetterRunItem.objects.filter(is_active=True, letter__in=letters.values("pk"))
+    runs = dict(active.order_by().values_list("run_id").annotate(number=Count("pk")))
+    return RulePreview(
+        watermark,
+        count=free.count(),
+        changed=count_reclassified(rule, free),
+        in_run_count=sum(runs.values()),
+        run_ids=sorted(runs),
+    )
+
+
+def count_decided(rule: ClassificationRule) -> int:
+    """The open letters that have their category from this rule; no further than MOST_DECIDED and one."""
+    return candidates(rule).filter(classified_by=str(rule)).order_by()[: MOST_DECIDED + 1].count()
 
 
 def list_shipped_rules() -> list[Verdict]:

@@ -19,7 +19,7 @@ from dlq.offers import Offers, find_offers
 from dlq.stacktrace import read_lines
 from dlq.tables import LetterTable
 from dlq.verbs import OPEN
-from projections.api import NATIVE, describe_place
+from projections.api import NATIVE, describe_place, find_projector
 from sources.api import describe_only_copy, describe_rows, why_not
 
 EXPORTS = {
@@ -102,6 +102,8 @@ def render_letter(
         ),
         "foreign": describe_rows(detail.letter.pk, is_open=detail.letter.status in OPEN),
         "place": describe_checkpoint(detail.letter),
+        # Only what a declared projection handles can be handled once more.
+        "is_projected": detail.letter.source == NATIVE and find_projector(detail.letter.consumer) is not None,
         "live_url": live_url,
     }
     return render_page(request, "dlq/letter.html", context, title=f"Letter {detail.letter.pk}")

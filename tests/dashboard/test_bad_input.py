@@ -82,3 +82,18 @@ def test_a_form_that_is_too_large_gets_a_sentence(operator: Client) -> None:
     response = operator.post("/dead-letters/rules/add/", {"runbook": "x" * 3_000_000})
     assert response.status_code == 413
     assert "A form can hold 2.5\xa0MB." in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/dead-letters/groups/999999/", "/dead-letters/"),
+        ("/dead-letters/letters/999999/", "/dead-letters/letters/"),
+        ("/dead-letters/?tab=none", "/dead-letters/"),
+        ("/runs/999999/", "/runs/"),
+    ],
+)
+def test_from_what_is_not_there_a_way_leads_to_its_list(operator: Client, path: str, address: str) -> None:
+    answer = operator.get(path)
+    assert answer.status_code in (400, 404)
+    assert f'href="{address}"' in answer.content.decode()

@@ -14,7 +14,7 @@ from dlq.filters import LetterFilter
 from dlq.models import ClassificationRule, DeadLetter, LetterRunItem
 from dlq.operations import ConfirmAgain, Done, add_rule, apply_rules
 from dlq.reclassify import count_reclassified
-from dlq.selection import select_ids, select_matching
+from dlq.selection import newest_id, select_ids, select_matching
 from tests.dlq.counting import assert_counters_are_right
 from tests.processes import running_worker
 from tests.wait import until
@@ -102,7 +102,7 @@ def test_a_rule_says_what_it_would_change_and_a_run_applies_it(
     preview_of_it = count_reclassified(rule)
     assert (preview_of_it.number, preview_of_it.is_exact) == (8, True)
     add_rule(rule, actor=someone)
-    run = apply_rules(rule, actor=someone, request_key=uuid4())
+    run = apply_rules(rule, watermark=newest_id(), confirmed=8, actor=someone, request_key=uuid4())
     with running_worker(tmp_path / "worker.log"):
         until(lambda: has_ended(run))
     assert totals(run) == {"changed": 8}

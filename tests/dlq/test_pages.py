@@ -217,7 +217,9 @@ def test_a_group_is_changed(
     ("verb", "fields", "why"),
     [
         ("assign", {"assignee": "nobody-known"}, "There is no active user"),
-        ("ticket", {"ticket": "javascript:alert(1)"}, "valid URL"),
+        ("ticket", {"ticket": "javascript:alert(1)"}, "The ticket must be an address, such as https://"),
+        ("ticket", {"ticket": f"https://t.example/{'x' * 600}"}, "can have 500 characters"),
+        ("note", {"note": "x" * 10_001}, "A note can have 10,000 characters; this one has 10001."),
         ("mute", {"hours": "7"}, "it can be 1, 24, 168"),
     ],
 )

@@ -10,10 +10,12 @@ from dashboard.runs.operations import cancel_run, pause_run, resume_run
 from dlq import items
 from dlq.models import DeadLetter, LetterRunItem
 from dlq.operations import ReplayRefused, allow_replays, stop_replays
+from dlq.queries.replay import preview_replay
 from dlq.replay import pace
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import SAME, Ending, Results
+from dlq.selection import Selection
 from tests.dlq.replay.conftest import QUICK, notes, run_all, statuses, totals
 from tests.shop.models import Applied, Fault
 
@@ -106,6 +108,21 @@ def test_there_is_no_dry_run_of_effects_outside(fail: Callable[..., None], start
     fail("a", consumer="mailer")
     with pytest.raises(ReplayRefused, match="effects outside this database"):
         start(options=ReplayOptions(canary=False, dry_run=True))
+
+
+def test_a_consumer_whose_letters_all_stay_has_no_say(
+    fail: Callable[..., None], start: Start, everything: Callable[[], Selection]
+) -> None:
+    fail("a", events=1)
+    fail("b", events=1, consumer="mailer")
+    assert "mailer" in preview_replay(everything()).no_dry_run
+    DeadLetter.objects.filter(consumer="mailer").update(tier="poison")
+    found = preview_replay(everything())
+    assert (found.no_dry_run, found.is_at_least_once, len(found.health)) == ("", False, 1)
+    assert found.left_out["poison"] == DeadLetter.objects.filter(consumer="mailer").count()
+    run = start(options=ReplayOptions(canary=False, dry_run=True))
+    assert run.options["consumers"] == ["letters"]
+    assert run.title.endswith("of letters")
 
 
 def test_the_switch_stops_all_replays_is_seen_and_lets_them_go_on(

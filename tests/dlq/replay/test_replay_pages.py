@@ -156,7 +156,9 @@ def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
     operator.post(reverse("dlq:stop_replays"), {"reason": "fire"})
     html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
     assert "All replays are stopped already" in html
-    assert "Stop all replays…" not in operator.get(reverse("runs:run", args=[run.pk])).content.decode()
+    html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
+    assert "Stop all replays…" not in html
+    assert "goes on when replays are allowed again and somebody has resumed it" in html
 
 
 def test_many_letters_take_the_number_typed(
@@ -278,8 +280,36 @@ def test_a_preview_and_a_run_that_waits_say_that_replays_are_stopped(
     operator.post(reverse("dlq:replay"), form)
     operator.post(reverse("dlq:stop_replays"), {"reason": "payments are down"})
     html = operator.get(reverse("runs:run", args=[Run.objects.get().pk])).content.decode()
-    assert "This run waits for that" in html
+    assert "This run waits until they are allowed again, and keeps its place." in html
     fail("b")
     html, _ = confirm(operator, "scope=matching")
     assert "None can be started until they are allowed again." in html
     assert '<button class="btn primary" disabled>' in html
+
+
+def test_events_are_offered_to_be_reprocessed_only_where_a_projection_handles_them(
+    operator: Client, fail: Callable[..., None]
+) -> None:
+    fail("a", events=1)
+    letter = DeadLetter.objects.get()
+    address = reverse("dlq:letter", args=[letter.pk])
+    assert "Reprocess its events…" in operator.get(address).content.decode()
+    DeadLetter.objects.update(consumer="nobody-declares-this")
+    assert "Reprocess its events…" not in operator.get(address).content.decode()
+
+
+def test_why_there_is_no_replay_is_said_of_open_letters_only(
+    operator: Client, make_letters: Callable[..., list[DeadLetter]]
+) -> None:
+    [letter] = make_letters(1, consumer="nobody", source="kafka")
+    address = reverse("dlq:letter", args=[letter.pk])
+    assert "No replay: Nobody has said where" in operator.get(address).content.decode()
+    operator.post(
+        reverse("dlq:resolve"),
+        read_form(
+            operator.get(f"{reverse('dlq:confirm_resolve')}?scope=letter&id={letter.pk}").content.decode()
+        ),
+    )
+    html = operator.get(address).content.decode()
+    assert "Restore…" in html
+    assert "No replay:" not in html
