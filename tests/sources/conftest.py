@@ -13,6 +13,7 @@ from dlq.verbs import VERBS
 from projections.models import ForeignProjection
 from projections.operations import reset_foreign_checkpoint
 from sources.models import SourceState
+from sources.sync import hold
 from sources.sync.sync import sync_source
 from tests.dlq.replay.conftest import run_all
 from tests.sources.foreign import DDL, Foreign, foreign_database
@@ -36,6 +37,12 @@ def databases(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callabl
     with django_db_blocker.unblock():
         for manager, _ in made.values():
             manager.__exit__(None, None, None)
+
+
+@pytest.fixture(autouse=True)
+def _patient_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a look would be over before it has seen everything."""
+    monkeypatch.setattr(hold, "STAGE_SECONDS", 60.0)
 
 
 @pytest.fixture
