@@ -13,6 +13,7 @@ from django.utils import timezone
 from dashboard.models import Heartbeat
 from dlq.models import DeadLetter
 from projections import accounting, lag
+from projections.charts import describe_gap
 from projections.models import Event, LagSample, Projection
 from projections.queries import list_rows
 
@@ -120,6 +121,20 @@ def test_a_moment_is_not_behind(viewer: Client, pay: Pay, consumed: None) -> Non
     age(seconds=2 * lag.MOMENT_SECONDS)
     assert word("letters") == "Behind"
     assert b"1 of 1 projections is behind" in viewer.get(reverse("projections:projections")).content
+
+
+@pytest.mark.parametrize(
+    ("gaps", "said"),
+    [
+        ([4, 4, 4], "stayed at 4 positions."),
+        ([0, 900, 0], "is 0 positions, as it was at first; it was up to 900 between."),
+        ([9, 2, 9], "is 9 positions, as it was at first."),
+        ([0, 5, 70], "grew from 0 to 70 positions."),
+        ([70, 90, 5], "shrank from 70 to 5 positions; it was up to 90 between."),
+    ],
+)
+def test_the_chart_says_what_a_person_sees_in_it(gaps: list[int], said: str) -> None:
+    assert describe_gap(gaps) == f"The gap between head and position {said}"
 
 
 @pytest.mark.parametrize("wanted", ["abc", "-1", "1.5", "9" * 30, "²"])
