@@ -31,7 +31,9 @@ class Obstacle:
             return f"The breaker {self.name} is half open: only probes go through."
         if self.retry_at is None:
             return f"The breaker {self.name} is held open until somebody resets it."
-        left = max((self.retry_at - self.now).total_seconds(), 0)
+        left = (self.retry_at - self.now).total_seconds()
+        if left <= 0:
+            return f"The breaker {self.name} is open; the next call is a probe."
         return f"The breaker {self.name} is open; the next probe is in {duration(left)}."
 
 

@@ -23,6 +23,7 @@ urlpatterns = [
     path("audit/export/", audit.export, name="export_audit"),
     path("users/", access.list_users, name="users"),
     path("users/<int:user_id>/role/", access.assign_role, name="assign_role"),
+    path("users/<int:user_id>/disable/confirm/", access.confirm_disable, name="confirm_disable_user"),
     path("users/<int:user_id>/disable/", access.disable, name="disable_user"),
     path("users/<int:user_id>/enable/", access.enable, name="enable_user"),
     path("login/", access.login, name="login"),

@@ -52,6 +52,11 @@ class Visit:
     def is_story_over(self) -> bool:
         return all(step.is_done for step in self.steps)
 
+    @property
+    def left_count(self) -> int:
+        """Of those for who wants more."""
+        return sum(not step.is_done for step in self.more)
+
 
 def find_visit(user: Any) -> Visit | None:
     """None: somebody who may only look is not asked to replay."""

@@ -67,10 +67,21 @@ def draw_lag(samples: list[Sample], now: Sample) -> LagChart | None:
         )
         for sample in samples
     ]
-    was, is_now = samples[0].head - samples[0].position, now.head - now.position
+    return LagChart(points, most, least, describe_gap([sample.head - sample.position for sample in samples]))
+
+
+def describe_gap(gaps: list[int]) -> str:
+    """What a person sees in the chart, also a gap that came and went between its ends."""
+    was, is_now, widest = gaps[0], gaps[-1], max(gaps)
     trend = "grew" if is_now > was else "shrank"
-    change = f"stayed at {was:,}" if is_now == was else f"{trend} from {was:,} to {is_now:,}"
-    return LagChart(points, most, least, f"The gap between head and position {change} positions.")
+    if is_now != was:
+        change = f"{trend} from {was:,} to {is_now:,} positions"
+    elif widest == min(gaps):
+        change = f"stayed at {was:,} positions"
+    else:
+        change = f"is {is_now:,} positions, as it was at first"
+    between = f"; it was up to {widest:,} between" if widest > max(was, is_now) else ""
+    return f"The gap between head and position {change}{between}."
 
 
 def draw_spark(samples: list[Sample], lag: Lag) -> str:

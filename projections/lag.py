@@ -17,6 +17,9 @@ GAIN_WINDOW = timedelta(minutes=2)
 # Less than this apart, two measurements say nothing.
 GAIN_AFTER_SECONDS = 10
 TREND_WINDOW = timedelta(hours=1)
+# An event takes a turn of its consumer, its handler and a commit, and a page is seconds old when it is read: one that
+# came a moment ago is on its way, and a projection that waits for nothing older is up to date.
+MOMENT_SECONDS = 5.0
 
 # The total of each type is kept under the head's lock, and what a projection has seen of its types with its checkpoint:
 # what is left is a subtraction. The delay is the age of the event after the checkpoint, one probe of the primary key.
@@ -62,6 +65,11 @@ class Lag:
         if self.oldest_at is None:
             return 0.0
         return max((timezone.now() - self.oldest_at).total_seconds(), 0.0)
+
+    @property
+    def is_behind(self) -> bool:
+        """Events wait, and not only those of this moment; of those whose age is not known that is assumed."""
+        return self.events > 0 and (self.oldest_at is None or self.delay_seconds >= MOMENT_SECONDS)
 
 
 class Sample(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,8 +14,8 @@ from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
 from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, count_seen, get_measures
-from projections.models import NATIVE, Pace, Projection, RebuildRequest, Skip, WaitingEvent
-from projections.reasons import Reason, describe_error, explain
+from projections.models import NATIVE, Event, Pace, Projection, RebuildRequest, Skip, WaitingEvent
+from projections.reasons import Reason, Waits, describe_error, explain
 from projections.store import get_head, get_tail
 
 # Shown of a history; the audit trail has all of it.
@@ -37,6 +37,22 @@ class Row:
     reason: Reason
     run: Run | None
     letters: dict[str, int] = field(default_factory=dict)
+    waits: Waits | None = None
+
+    @property
+    def is_behind(self) -> bool:
+        """Also when only events before the checkpoint wait."""
+        return self.waits is not None or self.measures.lag.is_behind
+
+    @property
+    def delay_seconds(self) -> float | None:
+        """The age of the oldest event that waits, also before its checkpoint; None: none waits, or nobody can tell."""
+        lag = self.measures.lag
+        ages = [
+            lag.delay_seconds if lag.oldest_at else None,
+            self.waits.delay_seconds if self.waits else None,
+        ]
+        return max((age for age in ages if age is not None), default=None)
 
     @property
     def spark(self) -> str:
@@ -76,7 +92,7 @@ def list_rows(since: timedelta = TREND_WINDOW) -> list[Row]:
     for p in projections:
         measured, run = measures.get(p.pk, NOTHING), runs.get(p.name)
         reason = explain(p, measured, is_consumed=p.name in consumed, run=run, waits=waits.get(p.pk))
-        rows.append(Row(p, measured, reason, run, letters.get(p.name, {})))
+        rows.append(Row(p, measured, reason, run, letters.get(p.name, {}), waits.get(p.pk)))
     return sorted(rows, key=lambda row: (SEVERITY[row.reason.tone], row.projection.name))
 
 
@@ -87,10 +103,16 @@ def get_row(projection: Projection) -> Row:
     return next(row for row in list_rows() if row.projection.pk == projection.pk)
 
 
-def list_waits() -> dict[int, tuple[str, int]]:
-    """Of each projection with events that wait for a breaker: which one, and how many."""
-    waits = WaitingEvent.objects.values_list("projection_id").annotate(Max("breaker"), Count("pk"))
-    return {projection_id: (breaker, number) for projection_id, breaker, number in waits}
+def list_waits() -> dict[int, Waits]:
+    """Of each projection with events that wait for a breaker: which one, how many, and since when."""
+    # The oldest is the one with the lowest position: they are given out as events are recorded.
+    found = WaitingEvent.objects.values_list("projection_id").annotate(
+        Max("breaker"), Count("pk"), Min("position")
+    )
+    waits = list(found)
+    positions = {position for *_, position in waits}
+    ages = dict(Event.objects.filter(pk__in=positions).values_list("pk", "recorded_at")) if positions else {}
+    return {pk: Waits(breaker, number, ages.get(position)) for pk, breaker, number, position in waits}
 
 
 def list_consumed() -> set[str]:

@@ -1,6 +1,8 @@
 """Why a projection is where it is, in one sentence; the first that applies."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -23,15 +25,29 @@ class Reason:
     sentence: str
 
 
+class Waits(NamedTuple):
+    """A breaker, how many events wait for it, and when the oldest was recorded; None: the store has it no longer."""
+
+    breaker: str
+    number: int
+    oldest_at: datetime | None
+
+    @property
+    def delay_seconds(self) -> float | None:
+        if self.oldest_at is None:
+            return None
+        return max((timezone.now() - self.oldest_at).total_seconds(), 0.0)
+
+
 def explain(
     row: Projection,
     measures: Measures,
     *,
     is_consumed: bool,
     run: Run | None,
-    waits: tuple[str, int] | None,
+    waits: Waits | None,
 ) -> Reason:
-    """`waits` is a breaker and how many events wait for it; None: none does."""
+    """`waits` is about events before the checkpoint that wait for a breaker; None: none does."""
     lag = measures.lag.events
     if row.state == State.STOPPED:
         return Reason(
@@ -46,15 +62,18 @@ def explain(
     if row.block:
         return explain_block(row)
     if waits:
-        breaker, number = waits
-        events = "1 event waits" if number == 1 else f"{number:,} events wait"
-        sentence = f"{events} for breaker {breaker}; the other streams go on."
+        events = "1 event waits" if waits.number == 1 else f"{waits.number:,} events wait"
+        sentence = f"{events} for breaker {waits.breaker}; the other streams go on."
         return Reason("Waiting", "warn", sentence)
     if missing := row.accounting.get("missing"):
         events = "1 event is" if missing == 1 else f"{missing:,} events are"
         return Reason("Unaccounted", "bad", f"{events} neither done nor on record anywhere.")
     if not lag:
         return Reason("Up to date", "good", "It has handled every event of its types.")
+    if not measures.lag.is_behind:
+        return Reason(
+            "Up to date", "good", "It has handled every event of its types but those of this moment."
+        )
     return explain_lag(measures)
 
 

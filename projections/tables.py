@@ -57,7 +57,7 @@ class SkipTable(tables.Table):
     event_type = tables.Column(verbose_name="Event", attrs={"td": {"class": "mono"}})
     stream = tables.Column(attrs={"td": {"class": "mono"}})
     position = NumberColumn()
-    reason = tables.Column()
+    reason = tables.Column(attrs={"td": {"class": "reason"}})
     error_type = tables.Column(verbose_name="Error", attrs={"td": {"class": "mono"}})
     verbs = TemplateCell("projections/_skip_verbs_cell.html", verbose_name="", empty_values=())
 

@@ -30,13 +30,14 @@ def assign_role(user: User, role: str, *, actor: audit.Actor) -> None:
         roles.set_role(user, role)
 
 
-def disable_user(user: User, *, actor: audit.Actor) -> None:
+def disable_user(user: User, *, actor: audit.Actor, reason: str) -> None:
     """Lock the user out, at once: open sessions end too."""
-    with audit.action("user.disable", actor=actor, subject=user.username):
+    with audit.action("user.disable", actor=actor, subject=user.username, reason=reason):
         keep_an_admin(user)
         if user == actor:
             raise AccessError("Nobody can disable themselves; another administrator can.")
-        User.objects.filter(pk=user.pk).update(is_active=False)
+        if not User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
+            raise AccessError(f"{user.username} is disabled already.")
         end_sessions(user)
 
 

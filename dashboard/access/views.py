@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dashboard import audit
 from dashboard.access import needs, operations, roles, throttle
+from dashboard.access.forms import DisableForm
 from dashboard.access.operations import AccessError
 from dashboard.access.tables import UserTable
 from dashboard.actions import ROLES
@@ -89,12 +90,21 @@ def assign_role(request: HttpRequest, user_id: int) -> HttpResponse:
     return redirect("users")
 
 
+@require_safe
+@needs("user.disable")
+def confirm_disable(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
+    return render_disable(request, get_object_or_404(User, pk=user_id), DisableForm())
+
+
 @require_POST
 @needs("user.disable")
-def disable(request: HttpRequest, user_id: int) -> HttpResponse:
+def disable(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id)
+    form = DisableForm(request.POST)
+    if not form.is_valid():
+        return render_disable(request, user, form, status=400)
     with saying_refusal(request, AccessError):
-        operations.disable_user(user, actor=request.user)
+        operations.disable_user(user, actor=request.user, reason=form.cleaned_data["reason"])
         messages.success(request, f"{user.username} may no longer sign in, and is signed out.")
     return redirect("users")
 
@@ -106,6 +116,14 @@ def enable(request: HttpRequest, user_id: int) -> HttpResponse:
     operations.enable_user(user, actor=request.user)
     messages.success(request, f"{user.username} may sign in again.")
     return redirect("users")
+
+
+def render_disable(
+    request: HtmxHttpRequest, user: User, form: DisableForm, *, status: int = 200
+) -> HttpResponse:
+    context = {"person": user, "role": roles.get_role(user), "form": form}
+    title = f"Disable {user.username}"
+    return render_page(request, "access/confirm_disable.html", context, title=title, status=status)
 
 
 def render_login(

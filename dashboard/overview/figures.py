@@ -46,8 +46,8 @@ class Figures:
 
     @property
     def behind(self) -> list[Line]:
-        """The projections that have events before them, the longest delay first."""
-        lines = [line for line in self.projections if line.lag]
+        """The projections that have had events before them for more than a moment, the longest delay first."""
+        lines = [line for line in self.projections if line.is_behind]
         return sorted(lines, key=lambda line: -(line.delay_seconds or 0))
 
     @property

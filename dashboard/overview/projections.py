@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from projections.foreign.queries import SEVERITY, explain
+from projections.foreign.queries import SEVERITY, explain, is_behind
 from projections.lag import RATE_WINDOW
 from projections.models import ForeignProjection
 from projections.queries import Row, list_rows
@@ -21,6 +21,9 @@ class Line:
     bound: str
     # None: nothing waits, or nobody can tell for how long.
     delay_seconds: float | None
+    is_behind: bool = False
+    # Of ours: events before the checkpoint that wait for a breaker.
+    waiting_count: int = 0
 
 
 def list_lines() -> list[Line]:
@@ -32,8 +35,10 @@ def list_lines() -> list[Line]:
 
 def describe(row: Row) -> Line:
     lag, url = row.measures.lag, reverse("projections:projection", args=[row.projection.pk])
-    delay = lag.delay_seconds if lag.oldest_at else None
-    return Line(row.projection.name, url, row.reason, lag.events, "", delay)
+    waiting = row.waits.number if row.waits else 0
+    return Line(
+        row.projection.name, url, row.reason, lag.events, "", row.delay_seconds, row.is_behind, waiting
+    )
 
 
 def describe_foreign(row: ForeignProjection) -> Line:
@@ -41,4 +46,4 @@ def describe_foreign(row: ForeignProjection) -> Line:
     if row.is_stale:
         return Line(str(row), url, explain(row), None, "", None)
     bound = row.get_lag_bound_display() if row.lag_bound else ""
-    return Line(str(row), url, explain(row), row.lag, bound, row.delay_seconds)
+    return Line(str(row), url, explain(row), row.lag, bound, row.delay_seconds, is_behind(row))

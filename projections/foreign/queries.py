@@ -16,7 +16,7 @@ from dlq.api import count_open
 from projections.charts import LagChart, draw_lag, draw_spark
 from projections.foreign.judge import STALLED_AFTER
 from projections.foreign.watch import UNDONE
-from projections.lag import TREND_WINDOW, Lag, Sample
+from projections.lag import MOMENT_SECONDS, TREND_WINDOW, Lag, Sample
 from projections.models import ForeignProjection, ForeignSample
 from projections.models.foreign import STALE_AFTER
 from projections.reasons import Reason
@@ -108,6 +108,13 @@ def explain(row: ForeignProjection) -> Reason:
     return Reason(row.get_state_display(), get_tone(row), row.evidence)
 
 
+def is_behind(row: ForeignProjection) -> bool:
+    """Events waited when it was read, and not only those of that moment; what is not known is not behind."""
+    if row.is_stale or not row.lag:
+        return False
+    return row.oldest_at is None or (row.read_at - row.oldest_at).total_seconds() >= MOMENT_SECONDS
+
+
 def get_tone(row: ForeignProjection) -> str:
     if row.state == State.STALLED:
         return "bad"
@@ -116,7 +123,7 @@ def get_tone(row: ForeignProjection) -> str:
         is_new = timezone.now() - row.state_since < STALLED_AFTER
         return "warn" if row.lag == 0 or is_new else "bad"
     if row.state == State.RUNNING:
-        return "info" if row.lag else "good"
+        return "info" if is_behind(row) else "good"
     return "warn" if row.lag or not row.has_checkpoint else "mute"
 
 

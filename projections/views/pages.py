@@ -1,3 +1,6 @@
+import re
+
+from django.core.exceptions import BadRequest
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
@@ -8,13 +11,15 @@ from dashboard.paging import get_page, live_url
 from dlq.api import list_recent
 from projections import accounting, charts, queries
 from projections.definition import find_projector
-from projections.foreign.queries import list_foreign_rows
+from projections.foreign.queries import is_behind, list_foreign_rows
 from projections.foreign.tables import ForeignTable
 from projections.models import NATIVE, Projection
 from projections.store.read import find_event
 from projections.tables import HistoryTable, ProjectionTable, RequestTable, SkipTable
 
 RECENT_SIZE = 10
+# As many digits as any id has; more of them, and the database would refuse the question.
+MAYBE_ID = re.compile(r"[0-9]{1,18}")
 
 
 @require_safe
@@ -28,8 +33,8 @@ def list_projections(request: HtmxHttpRequest) -> HttpResponse:
             *(row for row in foreign if row.reason.tone == "bad"),
         ],
         "total_count": len(rows) + len(foreign),
-        "behind_count": sum(row.measures.lag.events > 0 for row in rows)
-        + sum(bool(row.projection.lag) and not row.projection.is_stale for row in foreign),
+        "behind_count": sum(row.is_behind for row in rows)
+        + sum(is_behind(row.projection) for row in foreign),
         "unknown_count": sum(row.projection.lag is None or row.projection.is_stale for row in foreign),
         "foreign": foreign,
         "foreign_table": ForeignTable(foreign),
@@ -63,7 +68,11 @@ def show_projection(request: HtmxHttpRequest, projection_id: int) -> HttpRespons
 @require_safe
 def list_skips(request: HtmxHttpRequest) -> HttpResponse:
     wanted = request.GET.get("projection", "")
-    projection = get_object_or_404(Projection, pk=wanted) if wanted.isdecimal() else None
+    if wanted and not MAYBE_ID.fullmatch(wanted):
+        raise BadRequest(
+            f"projection is {wanted[:50]!r}; it can be a projection's number, as in its address."
+        )
+    projection = get_object_or_404(Projection, pk=wanted) if wanted else None
     page = get_page(queries.list_skips(projection.pk if projection else None), request.GET, by="at")
     context = {
         "page": page,

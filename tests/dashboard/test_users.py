@@ -50,10 +50,32 @@ def test_a_role_that_does_not_exist_is_refused(admin: Client, make_user: Callabl
 
 def test_a_disabled_user_is_signed_out_at_once(admin: Client, operator: Client) -> None:
     someone = User.objects.get(username="some-operator")
-    admin.post(f"/users/{someone.pk}/disable/")
+    admin.post(f"/users/{someone.pk}/disable/", {"reason": "left the company"})
     assert operator.get("/").status_code == 302
     admin.post(f"/users/{someone.pk}/enable/")
     assert User.objects.get(pk=someone.pk).is_active
+
+
+def test_disabling_says_what_follows_and_asks_why(admin: Client, make_user: Callable[..., User]) -> None:
+    olga = make_user("olga", "operator")
+    assert f"/users/{olga.pk}/disable/confirm/" in admin.get("/users/").content.decode()
+    page = admin.get(f"/users/{olga.pk}/disable/confirm/").content.decode()
+    assert "olga, who has the role operator, is signed out at once" in page
+    refused = admin.post(f"/users/{olga.pk}/disable/", {"reason": " "})
+    assert (refused.status_code, b"Say why" in refused.content) == (400, True)
+    assert User.objects.get(pk=olga.pk).is_active
+    assert not AuditEntry.objects.filter(action="user.disable").exists()
+
+
+def test_disabling_is_on_record_with_its_reason_and_twice_is_once(
+    admin: Client, make_user: Callable[..., User]
+) -> None:
+    olga = make_user("olga", "operator")
+    for _ in range(2):
+        response = admin.post(f"/users/{olga.pk}/disable/", {"reason": "left the company"}, follow=True)
+    assert b"olga is disabled already" in response.content
+    entry = AuditEntry.objects.get(action="user.disable", outcome="succeeded")
+    assert (entry.subject, entry.actor, entry.reason) == ("olga", "some-admin", "left the company")
 
 
 def test_nobody_disables_themselves(admin: Client, make_user: Callable[..., User]) -> None:
@@ -61,7 +83,7 @@ def test_nobody_disables_themselves(admin: Client, make_user: Callable[..., User
     page = admin.get("/users/").content.decode()
     assert f"/users/{other.pk}/disable/" in page
     assert f"/users/{me.pk}/disable/" not in page
-    response = admin.post(f"/users/{me.pk}/disable/", follow=True)
+    response = admin.post(f"/users/{me.pk}/disable/", {"reason": "tired"}, follow=True)
     assert b"another administrator can" in response.content
     assert User.objects.get(pk=me.pk).is_active
 
@@ -69,7 +91,7 @@ def test_nobody_disables_themselves(admin: Client, make_user: Callable[..., User
 @pytest.mark.parametrize("change", ["disable/", "role/"])
 def test_the_last_administrator_stays(admin: Client, change: str) -> None:
     me = User.objects.get(username="some-admin")
-    response = admin.post(f"/users/{me.pk}/{change}", {"role": "viewer"}, follow=True)
+    response = admin.post(f"/users/{me.pk}/{change}", {"role": "viewer", "reason": "tired"}, follow=True)
     assert b"only administrator" in response.content
     assert roles.list_admins() == [me]
     assert AuditEntry.objects.filter(outcome="failed").exists()

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard.models import Run
-from demo.models import Shop
+from demo.models import SeenStep, Shop
 from demo.pricing import get_shop
 from demo.visit import Visit, find_visit
 from dlq.api import record_failure
@@ -96,6 +96,21 @@ def test_who_has_lived_the_story_is_not_asked_to_begin_it_anew(operator: Client)
     assert ticks(find_visit(user))[2:5] == [True, True, True]
     operator.post("/demo/ship-bug/")
     assert ticks(find_visit(user))[2:5] == [True, True, True]
+
+
+def test_who_has_seen_all_of_it_is_not_offered_more(group: FailureGroup, operator: Client) -> None:
+    user = User.objects.get(username="some-operator")
+    options = {"canary": True}
+    run = Run.objects.create(
+        kind="replay", requested_by=str(user), options=options, state="finished", request_key="0" * 32
+    )
+    run.lanes.create(number=0, totals={"succeeded": 4})
+    SeenStep.objects.bulk_create(SeenStep(user=user, name=name) for name in ("group", "preview"))
+    assert "Two more, if you like." in operator.get("/").content.decode()
+    SeenStep.objects.create(user=user, name="breaker")
+    assert "One more, if you like." in operator.get("/").content.decode()
+    Run.objects.create(kind="rebuild", requested_by=str(user), state="finished", request_key="1" * 32)
+    assert "That was all" in operator.get("/").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,10 @@ def test_projections_of_other_systems_are_counted_too_and_unknown_is_not_up_to_d
         source="orders", name="totals", state="running", read_at=now, lag=0
     )
     assert "every projection is up to date" in viewer.get("/").content.decode()
+    # What had only just come when it was read is on its way.
+    ForeignProjection.objects.update(lag=3, oldest_at=now - timedelta(seconds=1))
+    forget_all()
+    assert "every projection is up to date" in viewer.get("/").content.decode()
     ForeignProjection.objects.update(lag=1200, oldest_at=now - timedelta(minutes=3))
     forget_all()
     page = viewer.get("/").content.decode()

@@ -13,7 +13,8 @@ from django.utils import timezone
 from dashboard.models import Heartbeat
 from dlq.models import DeadLetter
 from projections import accounting, lag
-from projections.models import LagSample, Projection
+from projections.charts import describe_gap
+from projections.models import Event, LagSample, Projection
 from projections.queries import list_rows
 
 Pay = Callable[..., int]
@@ -34,6 +35,10 @@ def show(client: Client, row: Projection) -> str:
     return client.get(reverse("projections:projection", args=[row.pk])).content.decode()
 
 
+def age(seconds: float) -> None:
+    Event.objects.update(recorded_at=timezone.now() - timedelta(seconds=seconds))
+
+
 def word(name: str) -> str:
     return next(row.reason.word for row in list_rows() if row.projection.name == name)
 
@@ -44,6 +49,8 @@ def sentence(name: str) -> str:
 
 def test_why_it_is_where_it_is(pay: Pay, work: Work, clock: object, consumed: None) -> None:
     pay("a", 1, mark="x", how="ValueError")
+    assert word("letters") == "Up to date"
+    age(seconds=30)
     assert word("letters") == "Behind"
     work("journal")
     assert word("journal") == "Stopped"
@@ -64,6 +71,7 @@ def test_slower_than_arrival_is_said_with_the_difference(pay: Pay, work: Work, c
     now = timezone.now()
     LagSample.objects.create(projection=row, at=now - timedelta(seconds=100), head=0, position=0, lag=0)
     pay("a", *range(200))
+    age(seconds=30)
     assert word("letters") == "Falling behind"
     assert "Slower than arrival by 2.0 a second" in sentence("letters")
 
@@ -75,6 +83,7 @@ def test_after_a_burst_it_catches_up_and_says_when_it_is_done(pay: Pay, work: Wo
         at = now - timedelta(seconds=seconds_ago)
         LagSample.objects.create(projection=row, at=at, head=0, position=0, lag=lag_then)
     pay("a", *range(300))
+    age(seconds=30)
     # More have come than were handled in five minutes, and yet the lag shrinks by two a second.
     assert sentence("letters") == "Catching up; about 2 min left at this pace."
     LagSample.objects.filter(lag=500).update(lag=300)
@@ -85,6 +94,54 @@ def test_an_open_breaker_is_named(pay: Pay, work: Work, consumed: None) -> None:
     pay("a", 1, mark="x", how="breaker")
     work("letters")
     assert sentence("letters") == "1 event waits for breaker prices; the other streams go on."
+
+
+def test_events_that_wait_for_a_breaker_have_a_delay(
+    viewer: Client, pay: Pay, work: Work, consumed: None
+) -> None:
+    Projection.objects.exclude(name="letters").delete()
+    pay("a", 1, mark="x", how="breaker")
+    row = work("letters")
+    age(seconds=200)
+    html = show(viewer, row)
+    assert '<p class="n">3 min</p><p class="d">1 waits for a breaker</p>' in html
+    html = viewer.get(reverse("projections:projections")).content.decode()
+    assert "1 of 1 projections is behind" in html
+    assert '<span class="nowrap">3 min</span>' in html
+    html = viewer.get(reverse("overview")).content.decode()
+    assert "letters: 1 for a breaker, 3 min" in html
+
+
+def test_a_moment_is_not_behind(viewer: Client, pay: Pay, consumed: None) -> None:
+    Projection.objects.exclude(name="letters").delete()
+    pay("a", 1)
+    assert sentence("letters") == "It has handled every event of its types but those of this moment."
+    assert b"All projections are up to date" in viewer.get(reverse("projections:projections")).content
+    assert b"every projection is up to date" in viewer.get(reverse("overview")).content
+    age(seconds=2 * lag.MOMENT_SECONDS)
+    assert word("letters") == "Behind"
+    assert b"1 of 1 projections is behind" in viewer.get(reverse("projections:projections")).content
+
+
+@pytest.mark.parametrize(
+    ("gaps", "said"),
+    [
+        ([4, 4, 4], "stayed at 4 positions."),
+        ([0, 900, 0], "is 0 positions, as it was at first; it was up to 900 between."),
+        ([9, 2, 9], "is 9 positions, as it was at first."),
+        ([0, 5, 70], "grew from 0 to 70 positions."),
+        ([70, 90, 5], "shrank from 70 to 5 positions; it was up to 90 between."),
+    ],
+)
+def test_the_chart_says_what_a_person_sees_in_it(gaps: list[int], said: str) -> None:
+    assert describe_gap(gaps) == f"The gap between head and position {said}"
+
+
+@pytest.mark.parametrize("wanted", ["abc", "-1", "1.5", "9" * 30, "²"])
+def test_skips_of_something_that_is_no_projection(viewer: Client, wanted: str) -> None:
+    response = viewer.get(reverse("projections:skips"), {"projection": wanted})
+    assert response.status_code == 400
+    assert "a projection&#x27;s number" in response.content.decode()
 
 
 def test_lag_is_in_events_of_its_types_and_costs_three_statements(pay: Pay, work: Work) -> None:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from breakers.api import Policy, get_breaker
+from breakers.api import Policy, find_obstacles, get_breaker
 from breakers.tasks import tend
 from dashboard.memo import forget_all
 from dashboard.models import AuditEntry, Run
@@ -264,6 +265,10 @@ def test_breakers_in_the_way_are_counted_or_said_to_be_unknown(
     html, _ = confirm(operator, "scope=matching")
     assert "<b>1</b> breaker in the way" in html
     assert "The breaker prices is open; the next probe is in" in html
+    [obstacle] = find_obstacles(["prices"]) or []
+    assert obstacle.retry_at
+    due = replace(obstacle, now=obstacle.retry_at)
+    assert due.sentence == "The breaker prices is open; the next call is a probe."
     line = Line(settings)
     line.cut()
     html, _ = confirm(operator, "scope=matching")
