@@ -11,9 +11,8 @@ from django.urls import reverse
 
 from breakers.api import Policy, find_obstacles, get_breaker
 from breakers.tasks import tend
-from dashboard.memo import forget_all
 from dashboard.models import AuditEntry, Run
-from dlq.models import DeadLetter, FailureGroup, ReplaySwitch
+from dlq.models import DeadLetter, FailureGroup
 from tests.breakers.test_away import Line
 from tests.dlq.replay.conftest import run_all, totals
 
@@ -141,27 +140,6 @@ def test_a_wrong_option_is_named_at_its_field(
     assert not Run.objects.exists()
 
 
-def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
-    operator: Client, fail: Callable[..., None]
-) -> None:
-    fail("a", "b")
-    _, form = confirm(operator, "scope=matching")
-    operator.post(reverse("dlq:replay"), form)
-    run = run_all(Run.objects.get())
-    assert run.state == Run.State.PAUSED
-    html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
-    assert '<p class="message warn"><span>1 failed; it was the first.' in html
-    assert "1 run is paused" in operator.get(reverse("runs:runs")).content.decode()
-    html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
-    assert "<b>1</b> is under way or paused now." in html
-    operator.post(reverse("dlq:stop_replays"), {"reason": "fire"})
-    html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
-    assert "All replays are stopped already" in html
-    html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
-    assert "Stop all replays…" not in html
-    assert "goes on when replays are allowed again and somebody has resumed it" in html
-
-
 def test_many_letters_take_the_number_typed(
     operator: Client, fail: Callable[..., None], settings: pytest.FixtureRequest
 ) -> None:
@@ -170,48 +148,6 @@ def test_many_letters_take_the_number_typed(
     _, form = confirm(operator, "scope=matching")
     assert operator.post(reverse("dlq:replay"), form).status_code == 422
     assert operator.post(reverse("dlq:replay"), form | {"typed": "3"}).status_code == 302
-
-
-def test_the_page_of_a_run_names_what_fails_and_offers_it_again(
-    operator: Client, fail: Callable[..., None], mend: Callable[..., None]
-) -> None:
-    fail("a", "b")
-    _, form = confirm(operator, "scope=matching")
-    operator.post(reverse("dlq:replay"), form | {"start": "all", "stop_after": ""})
-    run = run_all(Run.objects.get())
-    html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
-    assert "same error" in html
-    assert "<b>4</b> held: an earlier letter stands before it in its sequence" in html
-    assert '<span class="badge warn">Finished</span>' in html
-    assert "2 failed, same error · 4 held" in operator.get(reverse("runs:runs")).content.decode()
-    ended = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
-    assert f"<h1>Run {run.pk} has ended</h1>" in ended
-    mend()
-    assert "Replay what failed or was held" in html
-    html, form = confirm(operator, f"scope=run&run={run.pk}")
-    assert f"manage.py replay --failed-in-run {run.pk} --canary" in html
-    operator.post(reverse("dlq:replay"), form)
-    assert totals(run_all(Run.objects.latest("pk"))) == {"succeeded": 6}
-
-
-def test_the_switch_is_on_every_page_while_it_is_on(operator: Client, viewer: Client, admin: Client) -> None:
-    operator.post(reverse("dlq:stop_replays"), {"reason": "payments are down"})
-    assert ReplaySwitch.objects.get().stopped_by == "some-operator"
-    link = f'<a href="{reverse("dlq:confirm_allow_replays")}" data-dialog>Allow them again…</a>'
-    for name in ("overview", "dlq:groups", "projections:projections", "runs:runs", "audit"):
-        html = admin.get(reverse(name)).content.decode()
-        assert "All replays are stopped by some-operator since" in html
-        assert "payments are down." in html
-        assert link in html
-    # A live region is told too, and who may not end it gets no link.
-    html = viewer.get(reverse("runs:runs"), headers={"HX-Request": "true"}).content.decode()
-    assert ('id="banners"' in html, "All replays are stopped by" in html, link in html) == (True, True, False)
-    operator.post(reverse("dlq:allow_replays"))
-    forget_all()
-    assert "replays are stopped" not in admin.get(reverse("audit")).content.decode()
-    assert not ReplaySwitch.objects.exists()
-    actions = AuditEntry.objects.filter(action__startswith="replay.").values_list("action", flat=True)
-    assert set(actions) == {"replay.stop_all", "replay.allow_all"}
 
 
 def test_later_events_are_acknowledged_on_the_page(
@@ -225,31 +161,6 @@ def test_later_events_are_acknowledged_on_the_page(
     assert 'name="acknowledged" required' in html
     assert operator.post(reverse("dlq:replay"), form).status_code == 409
     assert operator.post(reverse("dlq:replay"), form | {"acknowledged": "on"}).status_code == 302
-
-
-def test_a_live_run_is_shown_in_place_where_its_letters_are(
-    operator: Client, viewer: Client, fail: Callable[..., None], mend: Callable[..., None]
-) -> None:
-    fail("a", "b")
-    fail("c", how="KeyError")
-    mend()
-    group = FailureGroup.objects.get(error_type="ValueError")
-    _, form = confirm(operator, f"scope=group&group={group.pk}")
-    operator.post(reverse("dlq:replay"), form)
-    run = Run.objects.get()
-    sentence = "Replay 6 letters of letters: nothing yet · 6 still to do"
-    for url in (reverse("dlq:group", args=[group.pk]), reverse("dlq:letters")):
-        html = operator.get(url).content.decode()
-        assert sentence in html
-        assert f'action="{reverse("runs:pause", args=[run.pk])}"' in html
-        assert reverse("runs:confirm_cancel", args=[run.pk]) in html
-        assert reverse("runs:pause", args=[run.pk]) not in viewer.get(url).content.decode()
-    # Two of the three open letters are in it.
-    assert html.count(f">in run {run.pk}</a>") == 2
-    other = FailureGroup.objects.get(error_type="KeyError")
-    assert sentence not in operator.get(reverse("dlq:group", args=[other.pk])).content.decode()
-    run_all(run)
-    assert sentence not in operator.get(reverse("dlq:group", args=[group.pk])).content.decode()
 
 
 def test_breakers_in_the_way_are_counted_or_said_to_be_unknown(
@@ -275,21 +186,6 @@ def test_breakers_in_the_way_are_counted_or_said_to_be_unknown(
     line.mend()
     assert "</b> breakers in the way" not in html
     assert "Redis does not answer, so nobody knows" in html
-
-
-def test_a_preview_and_a_run_that_waits_say_that_replays_are_stopped(
-    operator: Client, fail: Callable[..., None]
-) -> None:
-    fail("a")
-    _, form = confirm(operator, "scope=matching")
-    operator.post(reverse("dlq:replay"), form)
-    operator.post(reverse("dlq:stop_replays"), {"reason": "payments are down"})
-    html = operator.get(reverse("runs:run", args=[Run.objects.get().pk])).content.decode()
-    assert "This run waits until they are allowed again, and keeps its place." in html
-    fail("b")
-    html, _ = confirm(operator, "scope=matching")
-    assert "None can be started until they are allowed again." in html
-    assert '<button class="btn primary" disabled>' in html
 
 
 def test_events_are_offered_to_be_reprocessed_only_where_a_projection_handles_them(
