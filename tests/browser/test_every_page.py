@@ -28,6 +28,12 @@ async (rules) => {
         .map((one) => `${one.id}: ${one.help}: ` + one.nodes.map((node) => node.html).slice(0, 3).join(" and "));
 }
 """
+# A box that scrolls, or hides what does not fit, tells nothing of a button beyond its edge.
+FIND_CUT_OFF = """
+() => [...document.querySelectorAll("main .verbs :is(.btn, button)")]
+    .filter((one) => one.offsetParent && one.getBoundingClientRect().right > document.documentElement.clientWidth)
+    .map((one) => one.innerText)
+"""
 NOT_FOUND = "/no-such-page"
 # Pages that show something else for these values.
 MORE = (
@@ -72,6 +78,7 @@ def find_faults(page: Page, path: str) -> Iterator[str]:
 def find_overflow(page: Page, width: int) -> Iterator[str]:
     if page.evaluate("document.documentElement.scrollWidth") > width:
         yield f"scrolls sideways at {width}"
+    yield from (f"cuts off {text!r} at {width}" for text in page.evaluate(FIND_CUT_OFF))
 
 
 @pytest.mark.parametrize("is_lived_in", [True, False], ids=["lived in", "empty"])
