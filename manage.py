@@ -28,9 +28,14 @@ def main() -> None:
         ensure_venv()
         os.execv(VENV_PYTHON, [str(VENV_PYTHON), *sys.orig_argv[1:]])  # noqa: S606
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        # The sentence names the setting and what is allowed; forty lines of traceback above it would hide it.
+        sys.exit(str(error))
 
 
 def ensure_venv() -> None:

@@ -46,13 +46,14 @@ LATERAL (SELECT now() - (%(total)s - n) * interval '1 second' AS at, luck < %(sh
 RETURNING id
 """
 
-BODIES = """
+BODIES = r"""
 INSERT INTO dlq_letterbody (letter_id, payload, payload_size, headers, error_message, stacktrace, words)
 SELECT id,
        jsonb_build_object('order', jsonb_build_object('id', event_id, 'total', id %% 1000, 'status', 'paid'),
                           'customer', jsonb_build_object('name', 'customer ' || id %% 5000), 'note', repeat('x', 200)),
        400, '{}', summary, repeat('  File "/app/shop/handlers.py", line 10, in apply' || chr(10), 20),
-       to_tsvector('simple', error_type || ' ' || summary || ' word' || id %% 997)
+       array_to_tsvector(array_remove(
+           regexp_split_to_array(lower(error_type || ' ' || summary || ' word' || id %% 997), '[\W_]+'), ''))
 FROM dlq_deadletter WHERE id BETWEEN %(first)s AND %(last)s
 """
 

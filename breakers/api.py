@@ -19,7 +19,7 @@ from breakers.permits import BreakerOpen
 from breakers.policy import Policy
 from breakers.profiles import get_profile
 
-__all__ = ["Breaker", "BreakerOpen", "Obstacle", "Policy", "find_obstacles", "get_breaker"]
+__all__ = ["Breaker", "BreakerOpen", "Obstacle", "Policy", "find_obstacles", "get_breaker", "get_profile"]
 
 # A breaker for each of a great many endpoints; one that falls out loses its local cache and nothing else.
 MOST_BREAKERS = 20_000

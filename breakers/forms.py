@@ -2,7 +2,7 @@ from datetime import timedelta
 
 from django import forms
 
-from dashboard.fields import NamedChoiceField
+from dashboard.fields import TOO_LONG, NamedChoiceField
 
 HOLD_CHOICES = {
     "": ("until somebody resets it", None),
@@ -18,7 +18,7 @@ class ReasonForm(forms.Form):
 
     reason = forms.CharField(
         max_length=500,
-        error_messages={"required": "Say why; the next person on call will read it."},
+        error_messages={"required": "Say why; the next person on call will read it.", **TOO_LONG},
         widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
     )
 

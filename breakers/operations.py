@@ -6,10 +6,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from breakers import scripts, trips
+from breakers.copying import note_transition
 from breakers.foreign.registry import get_foreign_redis, list_readers
-from breakers.models import Breaker, Trip
+from breakers.models import Breaker, State, Trip
 from dashboard import audit
-from dashboard.redis import RedisError, get_redis
+from dashboard.redis import RedisError, describe_error, get_redis
 
 
 class BreakerError(Exception):
@@ -30,7 +31,7 @@ def trip_breaker(name: str, *, actor: audit.Actor, reason: str, hold_for: timede
                 )
         except IntegrityError:
             holder = Trip.objects.get(breaker=breaker, ended_at=None)
-            raise BreakerError(f"{name} is held open already, by {holder.actor}: {holder.reason}") from None
+            raise BreakerError(f"{name} is held open already, by {holder.actor}: {holder.reason}.") from None
     try:
         trips.hold(trip)
     except RedisError:
@@ -63,7 +64,9 @@ def close_in_redis(name: str) -> None:
     try:
         is_changed = scripts.reset(get_redis().execute_command, name, None, "")
     except RedisError as error:
-        raise BreakerError(f"Redis does not answer ({error}). Nothing was changed.") from error
+        raise BreakerError(
+            f"Redis does not answer ({describe_error(error)}). Nothing was changed."
+        ) from error
     if not is_changed:
         raise BreakerError(f"{name} is closed already. Nothing was changed.")
 
@@ -77,6 +80,9 @@ def reset_foreign(breaker: Breaker, *, actor: audit.Actor, reason: str) -> None:
         try:
             is_changed = reader.reset(get_foreign_redis(), breaker.name)
         except RedisError as error:
-            raise BreakerError(f"Its Redis refused: {error}. Nothing was changed.") from error
+            raise BreakerError(f"Its Redis refused: {describe_error(error)}. Nothing was changed.") from error
         if not is_changed:
             raise BreakerError(f"{breaker.name} is closed already. Nothing was changed.")
+        # The next scan would find it; until then the page would still say that it is open.
+        note_transition(breaker, State.CLOSED, timezone.now(), "reset")
+        Breaker.objects.filter(pk=breaker.pk, failure_count__gt=0).update(failure_count=0)

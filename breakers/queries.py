@@ -14,7 +14,7 @@ from breakers.models import Breaker, Reading, State, Transition, Trip
 from breakers.rows import Row, make_rows
 from dashboard.models import Heartbeat
 from dashboard.paging import PAGE_SIZE, Page, get_page
-from dashboard.redis import RedisError
+from dashboard.redis import RedisError, describe_error
 
 # Above this the page says "100,000+"; nobody counts further.
 MOST_COUNTED = 100_000
@@ -99,7 +99,7 @@ def list_open(search: str, limit: int) -> OpenOnes:
     except RedisError as error:
         refs = [Ref(*values) for values in not_closed.values_list(*Ref._fields)[: live.MOST_OPEN]]
         count = Breaker.objects.all()[:MOST_COUNTED].count()
-        return OpenOnes(refs, len(refs), count, str(error) or type(error).__name__, find_last_answer())
+        return OpenOnes(refs, len(refs), count, describe_error(error), find_last_answer())
     not_ours = not_closed.filter(source__in=list_readers())
     theirs = [Ref(*values) for values in not_ours.values_list(*Ref._fields)[: live.MOST_OPEN]]
     found = [Ref(Breaker.OURS, name, at) for name, at in ours if search.lower() in name.lower()]

@@ -68,11 +68,14 @@ class Row:
     def now(self) -> datetime:
         return self.live.now if self.live else timezone.now()
 
+    @property
+    def left_closed_at(self) -> datetime | None:
+        """Half open included; None while it is closed."""
+        return self.live.left_closed_at if self.live else self.breaker.left_closed_at
+
     @cached_property
     def open_for_seconds(self) -> float | None:
-        """Since it left closed, half open included; None while it is closed."""
-        left_closed_at = self.live.left_closed_at if self.live else self.breaker.left_closed_at
-        return (self.now - left_closed_at).total_seconds() if left_closed_at else None
+        return (self.now - self.left_closed_at).total_seconds() if self.left_closed_at else None
 
     @cached_property
     def retry_seconds(self) -> float | None:

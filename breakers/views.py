@@ -27,7 +27,7 @@ def list_breakers(request: HtmxHttpRequest) -> HttpResponse:
         raise BadRequest(f"state is {state!r}; it can be open, closed or empty.")
     first_open = request.GET.get("from", "0")
     if not first_open.isascii() or not first_open.isdigit() or len(first_open) > 6:
-        raise BadRequest("from is the number of a row: a whole number.")
+        raise BadRequest("from is the number of a row: a whole number of at most six digits.")
     board = queries.get_board(request.GET, search=search, state=state, first_open=int(first_open))
     context = {
         "board": board,

@@ -19,6 +19,10 @@ LISTS = {
     "dlq:letters": "To the letters",
     "dlq:groups": "To the dead letters",
     "runs:runs": "To the runs",
+    "projections:projections": "To the projections",
+    "breakers:breakers": "To the breakers",
+    "sources:sources": "To the sources",
+    "audit": "To the audit trail",
 }
 
 

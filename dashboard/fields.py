@@ -7,6 +7,8 @@ from django.conf import settings
 
 # How a time can be written; a day of its own, so that nobody takes it for a value.
 EXAMPLE_TIME = "2026-02-28 23:00"
+# What is said of a text that is longer than it may be, instead of Django's words.
+TOO_LONG = {"max_length": "It has %(show_value)d characters; it can have %(limit_value)d."}
 # More than this nobody reads under a field; the list itself shows them.
 MOST_NAMED = 8
 

@@ -13,6 +13,11 @@ RedisError = redis.RedisError
 TIMEOUT_SECONDS = 1.0
 
 
+def describe_error(error: Exception) -> str:
+    """What it says, to be put into a sentence: without an end of its own."""
+    return str(error).rstrip(".") or type(error).__name__
+
+
 @cache
 def get_redis() -> redis.Redis:
     """One pool a process; no retries, since a hung server would only hang again."""

@@ -17,7 +17,7 @@ def django_database(url: str) -> dict[str, Any]:
         raise ImproperlyConfigured("DATABASE_URL is not a valid postgresql:// address.") from None
     named = {DJANGO_NAMES[key]: value for key, value in parts.items() if key in DJANGO_NAMES}
     options = {key: value for key, value in parts.items() if key not in DJANGO_NAMES}
-    return {"ENGINE": "django.db.backends.postgresql", **named, "OPTIONS": options}
+    return {"ENGINE": "dashboard.database", **named, "OPTIONS": options}
 
 
 def kombu_url(redis_url: str) -> str:

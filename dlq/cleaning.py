@@ -27,6 +27,8 @@ SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 # Postgres takes none of more than 2,046 bytes.
 MOST_WORD = 255
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+# What a list shows of an error.
+MOST_SUMMARY = 200
 # How far a reporter's clock may be ahead before we take our own time instead.
 CLOCK_AHEAD = timedelta(minutes=5)
 # Before there were computers to fail: some platforms write year 1 for no time.
@@ -73,6 +75,11 @@ def to_text(value: Any) -> str:
         return str(value)
     except Exception:
         return f"<{type(value).__name__} that cannot be written>"
+
+
+def summarise(message: str) -> str:
+    """The first line that says something, for a list."""
+    return message.strip().partition("\n")[0][:MOST_SUMMARY]
 
 
 def split_words(text: str) -> str:
@@ -176,11 +183,17 @@ def read_json(raw: bytes) -> tuple[str | None, Any]:
         value = json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError):
         return None, None
-    if "\\u" in text and UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
-        return None, None
-    if has_huge_number(text) or not is_shallow(text, value):
-        return None, None
-    return text, value
+    return (text, value) if is_storable(text, value) else (None, None)
+
+
+def is_storable(text: str, value: Any) -> bool:
+    """Whether jsonb takes a document, given as text and parsed."""
+    if "\\u" in text:
+        # Without escaped backslashes, so that what is left of a NUL is its number and nothing else is.
+        written = json.dumps(value, ensure_ascii=False).replace("\\\\", "")
+        if UNSTORABLE.search(written) or "\\u0000" in written:
+            return False
+    return not has_huge_number(text) and is_shallow(text, value)
 
 
 def is_rounded(text: JsonText) -> bool:

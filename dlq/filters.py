@@ -72,7 +72,9 @@ MOST_BODIES = 1_000
 
 
 def text(label: str, **kwargs: Any) -> forms.CharField:
-    return forms.CharField(required=False, max_length=700, label=label, **kwargs)
+    sentence = "It can have 700 characters; this has %(show_value)s."
+    messages = {"max_length": sentence}
+    return forms.CharField(required=False, max_length=700, label=label, error_messages=messages, **kwargs)
 
 
 def choice(label: str, anything: str, choices: Any) -> forms.ChoiceField:
@@ -133,6 +135,11 @@ class LetterFilter(forms.Form):
     @property
     def other_fields(self) -> list[BoundField]:
         return [field for field in self if field not in self.first_fields]
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, where no field is shown at which it could stand."""
+        return " ".join(f"{name}: {error}" for name, errors in self.errors.items() for error in errors)
 
     def clean_words(self) -> str:
         words = split_words(self.cleaned_data["words"])

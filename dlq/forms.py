@@ -17,8 +17,12 @@ MUTE_FOR = {"1": "for an hour", "24": "for a day", "168": "for a week", "": "unt
 # What a wrong value of a rule is answered with, and for which of Django's own reasons.
 SENTENCES = {
     "category": (f"Choose one of {', '.join(Category.values)}.", ("required", "invalid_choice")),
-    "priority": ("It must be a whole number; the smallest is asked first.", ("required", "invalid")),
-    "http_status": ("It must be a number from 100 to 599.", ("invalid",)),
+    "priority": (
+        "It must be a whole number; the smallest is asked first.",
+        ("required", "invalid", "min_value", "max_value"),
+    ),
+    "http_status": ("It must be a number from 100 to 599.", ("invalid", "min_value", "max_value")),
+    "message_pattern": ("It can have 200 characters; this has %(show_value)s.", ("max_length",)),
 }
 
 
@@ -64,7 +68,11 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
 class AssignForm(forms.Form):
     """Empty gives the group to nobody."""
 
-    assignee = forms.CharField(required=False, max_length=150)
+    assignee = forms.CharField(
+        required=False,
+        max_length=150,
+        error_messages={"max_length": "A user's name can have 150 characters; this has %(show_value)s."},
+    )
 
     def clean_assignee(self) -> str:
         name: str = self.cleaned_data["assignee"]
@@ -75,7 +83,11 @@ class AssignForm(forms.Form):
 
 class MuteForm(forms.Form):
     hours = NamedChoiceField(required=False, choices=list(MUTE_FOR.items()))
-    reason = forms.CharField(required=False, max_length=500)
+    reason = forms.CharField(
+        required=False,
+        max_length=500,
+        error_messages={"max_length": "A reason can have 500 characters; this one has %(show_value)s."},
+    )
 
     @property
     def until(self) -> Any:
@@ -107,21 +119,28 @@ class TicketForm(forms.Form):
 class ReplayForm(forms.Form):
     """How a replay is to go about it."""
 
-    start = NamedChoiceField(choices=[("canary", ""), ("all", ""), ("dry", "")], initial="canary")
+    start = NamedChoiceField(
+        choices=[("canary", ""), ("all", ""), ("dry", "")],
+        initial="canary",
+        error_messages={"required": "Choose how it starts: canary, all or dry."},
+    )
     pace = NumberField(required=False, min_value=1, max_value=100_000)
     stop_after = NumberField(required=False, min_value=1, max_value=1_000_000)
     lanes = forms.TypedChoiceField(
         choices=[(n, n) for n in LANES],
         coerce=int,
-        error_messages={"invalid_choice": f"There can be {', '.join(map(str, LANES))} lanes."},
+        error_messages=dict.fromkeys(
+            ("required", "invalid_choice"), f"There can be {' or '.join(map(str, LANES))} lanes."
+        ),
     )
-    reason = forms.CharField(required=False, max_length=1000)
+    reason = forms.CharField(
+        required=False,
+        max_length=1000,
+        error_messages={"max_length": "A reason can have 1,000 characters; this one has %(show_value)s."},
+    )
 
-    @property
-    def problem(self) -> str:
-        """What the page says on top when something is wrong; the rest stands at its field."""
-        hidden = [str(error) for name in ("start", "reason") for error in self.errors.get(name, [])]
-        return " ".join(["Nothing was started; what is wrong stands at its field.", *hidden])
+    # What the page says on top when something is wrong.
+    problem = "Nothing was started; what is wrong stands at its field."
 
     def options(self, *, force: bool) -> ReplayOptions:
         data = self.cleaned_data
@@ -139,8 +158,19 @@ class EventsForm(forms.Form):
     """Which events of the store: of one projection, by stream, type and the time at which they were recorded."""
 
     consumer = NamedChoiceField(label="Projection")
-    stream = forms.CharField(required=False, max_length=700, label="Stream (aggregate)")
-    type = forms.MultipleChoiceField(required=False, label="Types (none ticked: all)")
+    stream = forms.CharField(
+        required=False,
+        max_length=700,
+        label="Stream (aggregate)",
+        error_messages={
+            "max_length": "A stream's name can have 700 characters; this one has %(show_value)s."
+        },
+    )
+    type = forms.MultipleChoiceField(
+        required=False,
+        label="Types (none ticked: all)",
+        error_messages={"invalid_choice": "'%(value)s' is not among the types that it handles; tick those."},
+    )
     since = TimeField(required=False, label="Recorded from")
     until = TimeField(required=False, label="Recorded until")
 

@@ -11,7 +11,7 @@ from django.utils.timezone import localtime
 
 from dashboard.attention import Need
 from dashboard.banners import Banner
-from dashboard.templatetags.console import duration
+from dashboard.templatetags.console import duration, say_ago
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
 
@@ -34,10 +34,9 @@ def find_worst_groups() -> Iterator[Need]:
             parts.append(
                 f"{count(worst.recent_count, 'failure')} in the last {duration(GROWING.total_seconds())}"
             )
-        first, last = (duration((now - at).total_seconds()) for at in (worst.first_at, worst.last_at))
         yield Need(
             f"{worst.consumer} fails: {worst.title}",
-            f"{', '.join(parts)}. First seen {first} ago, last {last} ago.",
+            f"{', '.join(parts)}. First seen {say_ago(worst.first_at)}, last {say_ago(worst.last_at)}.",
             reverse("dlq:group", args=[worst.group_id]),
             "Open the group",
             "bad" if now - worst.last_at < RECENT else "warn",
@@ -64,10 +63,10 @@ def say_stopped_replays() -> Iterator[Banner]:
 def find_stopped_replays() -> Iterator[Need]:
     """The switch that stops all replays, for as long as it is on."""
     for switch in ReplaySwitch.objects.all()[:1]:
-        why = f": {switch.reason}" if switch.reason else "."
+        why = f": {switch.reason.rstrip('.')}" if switch.reason else ""
         yield Need(
             "All replays are stopped",
-            f"By {switch.stopped_by}{why} Runs keep their place, and none starts.",
+            f"By {switch.stopped_by}{why}. Runs keep their place, and none starts.",
             reverse("dlq:confirm_allow_replays"),
             "Allow them again",
         )

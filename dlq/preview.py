@@ -53,11 +53,11 @@ class Preview:
 
 
 def preview(verb: Verb, selection: Selection) -> Preview:
-    selected = selection.letters.filter(status__in=verb.starts_from)
+    selected = verb.can_touch(selection.letters)
     letters = keep_supported(verb, selected)
     free = without_active(letters)
     by_consumer = list(
-        free.order_by().values_list("consumer").annotate(number=Count("pk")).order_by("-number")
+        free.order_by().values_list("consumer").annotate(number=Count("pk")).order_by("-number", "consumer")
     )
     active = LetterRunItem.objects.filter(is_active=True, letter__in=letters.values("pk"))
     runs = dict(active.order_by().values_list("run_id").annotate(number=Count("pk")))

@@ -16,7 +16,7 @@ class RecentLetter(NamedTuple):
 
 
 def list_recent(consumer: str, *, source: str, limit: int) -> list[RecentLetter]:
-    """The newest failures of a consumer; parked events have not failed and are left out."""
-    letters = DeadLetter.objects.filter(source=source, consumer=consumer).exclude(status="parked")
+    """The newest failures of a consumer; events that were only ever parked have not failed and are left out."""
+    letters = DeadLetter.objects.filter(source=source, consumer=consumer).exclude(group=None)
     rows = letters.order_by("-last_failed_at", "-id").values_list(*RecentLetter._fields)
     return [RecentLetter(*row) for row in rows[:limit]]

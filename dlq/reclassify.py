@@ -47,12 +47,12 @@ def count_reclassified(rule: ClassificationRule, letters: LetterQuerySet | None 
 
 
 def reclassify(ids: list[int]) -> dict[int, str]:
-    """Bring open letters in line with the rules; returns "changed" or "same" for each that is still open."""
+    """Bring open letters in line with the rules; returns "changed", "same" or "unread" for each that is still open."""
     classifier = Classifier()
-    locked = DeadLetter.objects.open().filter(pk__in=ids).select_for_update(of=("self",)).order_by("pk")
-    outcomes: dict[int, str] = {}
+    locked = DeadLetter.objects.open().filter(pk__in=ids).select_for_update().order_by("pk")
+    outcomes = dict.fromkeys(locked.values_list("pk", flat=True), "unread")
     verdicts: dict[Verdict, list[DeadLetter]] = {}
-    for letter in with_facts(locked):
+    for letter in with_facts(DeadLetter.objects.filter(pk__in=outcomes)):
         verdict = judge(letter, classifier)
         outcomes[letter.pk] = "changed" if is_changed(letter, verdict) else "same"
         if is_changed(letter, verdict):

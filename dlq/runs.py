@@ -50,6 +50,7 @@ class Reclassify:
     outcomes: tuple[Outcome, ...] = (
         Outcome("changed", "classified differently", "good"),
         Outcome("same", "as before", "mute"),
+        Outcome("unread", "masked by other rules than today's, as before", "mute"),
         MOVED,
     )
 

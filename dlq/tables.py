@@ -83,8 +83,10 @@ class GroupTable(tables.Table):
             markup(' <span class="nowrap">{} parked</span>', intcomma(parked)) if parked else "",
         )
 
-    def render_versions(self, value: list[str]) -> str:
-        return ", ".join(value[:3]) + (" …" if len(value) > 3 else "")
+    def render_versions(self, value: list[str]) -> SafeString | str:
+        if not value:
+            return ""
+        return markup("<span>{}</span>", ", ".join(value[:3]) + (" …" if len(value) > 3 else ""))
 
 
 class LetterTable(tables.Table):
@@ -126,7 +128,7 @@ class LetterTable(tables.Table):
             record.pk,
             f"{record.error_type}: {headline}" if record.error_type else headline,
             record.consumer,
-            markup(" · {}", record.event_type) if record.event_type else "",
+            markup(" · {}", record.event_type) if record.event_type not in ("", headline) else "",
             markup(" · {}", category_word(record.category)) if record.category else "",
         )
 
@@ -142,5 +144,5 @@ class LetterTable(tables.Table):
             '<a href="{}?status=any&amp;sequence={}">{}</a>',
             self.letters_url,
             quote(value, safe=""),
-            value[:40],
+            value if len(value) <= 40 else f"{value[:39]}…",
         )

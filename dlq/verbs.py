@@ -9,6 +9,7 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import Now
 
 from dlq.models import Attempt, DeadLetter, Override
+from dlq.models.letter import LetterQuerySet
 from dlq.models.words import CLOSED, Resolution, Status
 
 Statuses = tuple[Status, ...]
@@ -102,6 +103,11 @@ class Verb:
     def action(self) -> str:
         return f"letter.{self.name}"
 
+    def can_touch(self, letters: LetterQuerySet) -> LetterQuerySet:
+        """Those of the letters that are as they must be; what is erased is erased only once."""
+        found = letters.filter(status__in=self.starts_from)
+        return found.filter(erased_at=None) if self.name == "erase" else found
+
 
 VERBS = {
     verb.name: verb
@@ -116,7 +122,7 @@ VERBS = {
 
 def apply(verb: Verb, ids: list[int], *, actor: str, reason: str) -> list[int]:
     """Do it to those letters that still are as they should be; returns them. Call it in a transaction."""
-    letters = DeadLetter.objects.filter(pk__in=ids, status__in=verb.starts_from)
+    letters = verb.can_touch(DeadLetter.objects.filter(pk__in=ids))
     # Everybody locks letters by id, so that nobody waits in a circle.
     touched = list(letters.select_for_update().order_by("pk").values_list("pk", flat=True))
     if touched:

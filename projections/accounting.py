@@ -40,20 +40,21 @@ CROSS JOIN LATERAL (
     FROM projections_span WHERE projection_id = p.id
 ) AS s
 CROSS JOIN LATERAL (
-    SELECT array_agg(ARRAY[lower(gap), upper(gap) - 1]) AS ranges
+    SELECT array_agg(ARRAY[lower(gap), upper(gap) - 1] ORDER BY gap) AS ranges
     FROM unnest(int8multirange(int8range(p.accounting_from, p.position, '(]'))
                 - coalesce(s.covered, '{}'::int8multirange)) AS gap
 ) AS gaps
 WHERE p.id = %s
 """
 
-# What our own tables say about the positions of a range.
+# What our own tables say about the positions of a range, in their order: whoever forgets events goes by the first.
 EXPLAIN = """
 SELECT n, e.event_id, e.type, e.stream, s.id IS NOT NULL, w.id IS NOT NULL
 FROM unnest(%(positions)s::bigint[]) AS n
 LEFT JOIN projections_event e ON e.position = n
 LEFT JOIN projections_skip s ON s.projection_id = %(id)s AND s.position = n
 LEFT JOIN projections_waitingevent w ON w.projection_id = %(id)s AND w.position = n
+ORDER BY n
 """
 
 # Those of the positions that no span covers; the caller holds the consumer's lock.

@@ -75,13 +75,17 @@ def describe_gap(gaps: list[int]) -> str:
     was, is_now, widest = gaps[0], gaps[-1], max(gaps)
     trend = "grew" if is_now > was else "shrank"
     if is_now != was:
-        change = f"{trend} from {was:,} to {is_now:,} positions"
+        change = f"{trend} from {was:,} to {name_positions(is_now)}"
     elif widest == min(gaps):
-        change = f"stayed at {was:,} positions"
+        change = f"stayed at {name_positions(was)}"
     else:
-        change = f"is {is_now:,} positions, as it was at first"
+        change = f"is {name_positions(is_now)}, as it was at first"
     between = f"; it was up to {widest:,} between" if widest > max(was, is_now) else ""
     return f"The gap between head and position {change}{between}."
+
+
+def name_positions(number: int) -> str:
+    return f"{number:,} position{'' if number == 1 else 's'}"
 
 
 def draw_spark(samples: list[Sample], lag: Lag) -> str:

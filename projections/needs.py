@@ -57,12 +57,14 @@ def find_lagging_foreign() -> Iterator[Need]:
         yield sum_up([str(row) for row in lagging])
         return
     for row in lagging:
-        yield describe(str(row), lags[row], row.evidence, reverse("projections:foreign", args=[row.pk]))
+        url = reverse("projections:foreign", args=[row.pk])
+        bound = f"{row.get_lag_bound_display()} " if row.lag_bound else ""
+        yield describe(str(row), lags[row], row.evidence, url, bound)
 
 
-def describe(name: str, lag: Lag, why: str, url: str) -> Need:
+def describe(name: str, lag: Lag, why: str, url: str, bound: str = "") -> Need:
     return Need(
-        f"{name} is {lag.events:,} event{'' if lag.events == 1 else 's'} behind",
+        f"{name} is {bound}{lag.events:,} event{'' if lag.events == 1 else 's'} behind",
         f"The oldest has waited for {duration(lag.delay_seconds)}. {why}",
         url,
         "See the projection",

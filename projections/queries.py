@@ -138,13 +138,16 @@ def list_history(projection: Projection) -> list[AuditEntry]:
 
 
 def find_pause(projection: Projection) -> AuditEntry | None:
-    """Who paused it last, when and why; None if it is not paused, or the audit trail no longer has it."""
+    """Who paused it, when and why; None if it is not paused, or the audit trail does not have it."""
     if projection.state != Projection.State.PAUSED:
         return None
-    pauses = AuditEntry.objects.filter(
-        subject=projection.name, action="projection.pause", outcome=AuditEntry.Outcome.SUCCEEDED
+    changes = AuditEntry.objects.filter(
+        subject=projection.name,
+        action__in=["projection.pause", "projection.resume"],
+        outcome=AuditEntry.Outcome.SUCCEEDED,
     )
-    return pauses.order_by("-at", "-id").first()
+    last = changes.order_by("-at", "-id").first()
+    return last if last and last.action == "projection.pause" else None
 
 
 def list_skips(projection_id: int | None = None) -> QuerySet[Skip]:

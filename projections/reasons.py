@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from dashboard.models import Run
 from dashboard.templatetags.console import duration
+from projections.definition import find_projector
 from projections.lag import Measures
 from projections.models import Projection
 
@@ -58,7 +59,11 @@ def explain(
     if row.state == State.PAUSED:
         return Reason("Paused", "warn", "Paused; it keeps its place until somebody resumes it.")
     if not is_consumed and (lag or row.block):
-        return Reason("Nobody consumes", "bad", "No process consumes it: start manage.py consume.")
+        if find_projector(row.name) is None:
+            why = "No installed app declares it: name its app in REDRIVE_APPS and start manage.py consume."
+        else:
+            why = "No process consumes it: start manage.py consume."
+        return Reason("Nobody consumes", "bad", why)
     if row.block:
         return explain_block(row)
     if waits:
@@ -66,8 +71,7 @@ def explain(
         sentence = f"{events} for breaker {waits.breaker}; the other streams go on."
         return Reason("Waiting", "warn", sentence)
     if missing := row.accounting.get("missing"):
-        events = "1 event is" if missing == 1 else f"{missing:,} events are"
-        return Reason("Unaccounted", "bad", f"{events} neither done nor on record anywhere.")
+        return explain_missing(missing)
     if not lag:
         return Reason("Up to date", "good", "It has handled every event of its types.")
     if not measures.lag.is_behind:
@@ -75,6 +79,11 @@ def explain(
             "Up to date", "good", "It has handled every event of its types but those of this moment."
         )
     return explain_lag(measures)
+
+
+def explain_missing(number: int) -> Reason:
+    events = "1 event is" if number == 1 else f"{number:,} events are"
+    return Reason("Unaccounted", "bad", f"{events} neither done nor on record anywhere.")
 
 
 def explain_block(row: Projection) -> Reason:

@@ -14,11 +14,14 @@ read model that is right up to its checkpoint: `pause_abandoned` pauses the proj
 import time
 from datetime import timedelta
 
+from django.db import transaction
 from django.db.models.functions import Now
 
+from dashboard import audit
 from dashboard.models import Lane, Run
 from dashboard.runs.kinds import DONE, MORE, Outcome, Step
 from dashboard.runs.lanes import Hold
+from dashboard.runs.states import SYSTEM
 from projections.checkpoints import set_checkpoint
 from projections.definition import Projector, find_projector
 from projections.models import NATIVE, Projection
@@ -118,6 +121,22 @@ def pause_abandoned() -> None:
     """A projection whose rebuild was cancelled, or broke, waits where it is for somebody to resume it."""
     for row in Projection.objects.filter(source=NATIVE, state=State.REBUILDING):
         if find_active_run(row.name) is None:
-            Projection.objects.filter(pk=row.pk, state=State.REBUILDING).update(
-                state=State.PAUSED, state_since=Now()
+            pause_where_it_is(row)
+
+
+def pause_where_it_is(row: Projection) -> None:
+    """On record, or its page would tell of an earlier pause."""
+    run = Run.objects.filter(kind=Rebuild.name, options__projection=row.name).order_by("-pk").first()
+    ended = "Its rebuild is over"
+    if run:
+        how = "has failed" if run.state == Run.State.FAILED else "was cancelled"
+        ended = f"Its rebuild, run {run.pk}, {how}"
+    with transaction.atomic():
+        # Its last slice may have moved it since it was found.
+        found = Projection.objects.select_for_update().filter(pk=row.pk, state=State.REBUILDING)
+        for position in found.values_list("position", flat=True):
+            found.update(state=State.PAUSED, state_since=Now())
+            reason = (
+                f"{ended}. The read model is right up to event {position:,}; resuming goes on from there."
             )
+            audit.record("projection.pause", actor=SYSTEM, subject=row, reason=reason)

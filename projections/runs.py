@@ -3,7 +3,14 @@ from projections.foreign.reset import ForeignReset, describe_reset
 from projections.rebuild import Rebuild
 from projections.reset import Reset
 
-kinds.register(Rebuild(), queue="rebuilds")
+kinds.register(
+    Rebuild(),
+    queue="rebuilds",
+    rest=kinds.Rest(
+        "missing from the read model",
+        "The read model holds what was handled so far; the projection is paused there, and resuming it goes on.",
+    ),
+)
 kinds.register(Reset(), queue="rebuilds")
 kinds.register(ForeignReset(), queue="rebuilds")
 kinds.add_panel(ForeignReset.name, kinds.Panel("projections/_foreign_reset.html", describe_reset))

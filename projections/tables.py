@@ -12,10 +12,12 @@ from projections.queries import Row
 REQUEST_TONES = {
     RebuildRequest.State.OPEN: "warn",
     RebuildRequest.State.GRANTED: "good",
-    RebuildRequest.State.DENIED: "bad",
+    RebuildRequest.State.DENIED: "mute",
     RebuildRequest.State.EXPIRED: "mute",
 }
 OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
+# What succeeded was to start a run; what became of it the run says.
+STARTING = ("projection.reset", "projection.rebuild", "projection.grant_rebuild")
 
 
 class ProjectionTable(tables.Table):
@@ -102,11 +104,18 @@ class RequestTable(tables.Table):
         return {"asked": record, "may_decide": self.may_decide}
 
 
+class OutcomeColumn(BadgeColumn):
+    def render(self, value: str, record: AuditEntry, bound_column: Any) -> str:
+        if record.action in STARTING and record.outcome == AuditEntry.Outcome.SUCCEEDED:
+            return markup('<span class="badge info">Started</span>')
+        return super().render(value, record, bound_column)
+
+
 class HistoryTable(tables.Table):
     at = TimeColumn(verbose_name="When", is_absolute=True)
     action = tables.Column(attrs={"td": {"class": "mono nowrap"}})
-    outcome = BadgeColumn(OUTCOME_TONES)
-    actor = tables.Column(verbose_name="By")
+    outcome = OutcomeColumn(OUTCOME_TONES)
+    actor = tables.Column(verbose_name="By", attrs={"td": {"class": "who"}})
     reason = tables.Column()
     run = tables.Column(
         accessor="details__run", linkify=lambda value: reverse("runs:run", args=[value]) if value else None

@@ -33,6 +33,14 @@ READ_ONLY = LIMITS + ", set_config('transaction_read_only', 'on', true)"
 
 # The connection, or the whole server: starting, stopping, out of connections.
 AWAY = ("08", "57P", "53300")
+# The driver says so twice.
+PREFIX = re.compile(r"^connection (failed|is bad): (?=connection to )")
+# What a server says that answers and lets nobody in; when connecting, the driver has no code for it. One that speaks
+# another language is taken for away, and its words are shown all the same.
+TURNED_AWAY = re.compile(
+    r"(role|database) \".*\" does not exist|authentication failed|no password supplied|no pg_hba\.conf entry"
+    r"|is not permitted to log in|permission denied for database"
+)
 # Somebody must change something before these go away by themselves.
 PERMANENT = (
     errors.InsufficientPrivilege,
@@ -115,7 +123,7 @@ def explain(error: psycopg.Error) -> SourceError:
         return SourceError("A statement took too long and was given up.", permanent=False)
     if isinstance(error, errors.LockNotAvailable):
         return SourceError("Somebody holds a lock that did not come free in time.", permanent=False)
-    if isinstance(error, PERMANENT):
+    if isinstance(error, PERMANENT) or (error.sqlstate is None and TURNED_AWAY.search(said)):
         return SourceError(f"It refuses: {said}", permanent=True)
     if error.sqlstate is None or error.sqlstate.startswith(AWAY):
         return SourceError(f"It cannot be reached: {said}", permanent=False)
@@ -125,4 +133,4 @@ def explain(error: psycopg.Error) -> SourceError:
 def tidy(error: psycopg.Error) -> str:
     """The first line that says something; the driver adds hints and the statement below it."""
     lines: list[Any] = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:500]
+    return (PREFIX.sub("", lines[0]) if lines else type(error).__name__)[:500]

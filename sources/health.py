@@ -9,6 +9,7 @@ from django.utils.formats import date_format
 from dashboard.models import Run
 from dashboard.templatetags.console import duration
 from sources.models import SourceState
+from sources.sync.hold import LEASE_SECONDS
 
 # Looks come every few seconds; after so long without one that came to its end, somebody should know.
 SILENT_AFTER = timedelta(seconds=30)
@@ -38,7 +39,10 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
             "The first look comes within seconds.",
         )
     late = max(SILENT_AFTER, timedelta(seconds=3 * every_seconds))
-    if is_overdue(state, late, now):
+    is_late = is_overdue(state, late, now)
+    # Whoever has the lease looks right now, though it may take long, or hang.
+    is_looked_at = state.leased_until is not None and state.leased_until > now
+    if is_late and not is_looked_at:
         since = f" {describe_since(state.synced_at, now)}" if state.synced_at else " yet"
         last = f" The last try failed: {end(state.error)}" if state.error else ""
         return Health(
@@ -71,6 +75,8 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
             "info",
             "Its rows are read for the first time; new ones come beside.",
         )
+    if is_late:
+        return judge_long_look(state, now)
     if state.cursor.get("is_behind"):
         return Health(
             "behind", "is behind", "warn", "It has more new rows than one look could read; the next goes on."
@@ -79,18 +85,29 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
 
 
 def is_overdue(state: SourceState, late: timedelta, now: datetime) -> bool:
-    """Whether nobody looks, though it is time; after a failure the next look is due when it says."""
-    if state.error and state.leased_until and state.leased_until > now:
-        # It is tried right now, and may hang.
-        return False
+    """Whether no look came to its end, though it is time; after a failure the next look is due when it says."""
     due_at = max((at for at in (state.next_at, state.synced_at) if at), default=None)
     return due_at is None or now - due_at > late
 
 
+def judge_long_look(state: SourceState, now: datetime) -> Health:
+    if state.synced_at is None:
+        return Health(
+            "first look",
+            "is looked at for the first time",
+            "info",
+            "A worker is at it; the more rows it has, the longer that takes.",
+        )
+    # None may take so long, see tasks.py: whoever began one has died.
+    tone = "bad" if now - state.synced_at > SILENT_AFTER + timedelta(seconds=LEASE_SECONDS) else "warn"
+    sentence = f"No look came to its end {describe_since(state.synced_at, now)}; a worker is at one."
+    return Health("long look", "is being looked at", tone, sentence)
+
+
 def judge_error(state: SourceState, now: datetime) -> Health:
     since = state.failing_since or now
-    then = "Somebody must act." if state.is_permanent else "It is tried again by itself."
-    sentence = f"{describe_since(since, now).capitalize()}: {end(state.error)} {then}"
+    then = "somebody must act." if state.is_permanent else "it is tried again by itself."
+    sentence = f"{end(state.error)} Failing {describe_since(since, now)}; {then}"
     tone = "bad" if state.is_permanent or now - since > SILENT_AFTER else "warn"
     if not state.error_count:
         # The look itself came to its end: it was only what is owed that could not be written.

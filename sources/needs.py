@@ -26,9 +26,10 @@ def find_silent() -> Iterator[Need]:
 def find_untried() -> Iterator[Need]:
     for name, orphans in find_all_orphans().items() if settings.SOURCES else ():
         url = reverse("sources:source", args=[name])
+        whose = "Its" if orphans.count == 1 else "Their"
         yield Need(
             f"Nobody seems to try {orphans.label} of {name}",
-            f"In {orphans.word} for over {orphans.minutes:g} min.",
+            f"{whose} status has been “{orphans.word}” for over {orphans.minutes:g} min.",
             url,
             "See the source",
             "warn",

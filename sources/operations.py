@@ -28,7 +28,8 @@ def import_again(name: str, *, actor: audit.Actor) -> None:
         run = find_import(state.cursor)
         if run is None or run.is_active:
             raise SourceRefused(f"{name} has no import that ended before its time.")
-        state.cursor = {}
+        # Until that look it is not up to date, and the page says so.
+        state.cursor = {"is_behind": True}
         state.save(update_fields=["cursor"])
 
 
@@ -40,9 +41,8 @@ def release_rows(name: str, *, until: datetime, confirmed: int, actor: audit.Act
         if why_not(name, "writes_status"):
             raise SourceRefused(why_not(name, "writes_status"))
         if orphans is None or count != confirmed:
-            raise SourceRefused(
-                f"{confirmed:,} rows were confirmed, and {count:,} of them stand so now; look again."
-            )
+            was, stand = "row was" if confirmed == 1 else "rows were", "stands" if count == 1 else "stand"
+            raise SourceRefused(f"{confirmed:,} {was} confirmed, and {count:,} still {stand} so; look again.")
         try:
             with transaction.atomic():
                 OwedRelease.objects.bulk_create(

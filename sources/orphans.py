@@ -49,12 +49,6 @@ class Orphans:
         number = f"over {self.count:,}" if self.has_more else f"{self.count:,}"
         return f"{number} row{'' if self.count == 1 else 's'}"
 
-    @property
-    def sentence(self) -> str:
-        verb = "stands" if self.count == 1 else "stand"
-        who = "it" if self.count == 1 else "them"
-        return f"{self.label} {verb} in {self.word} for over {self.minutes:g} min; nobody seems to try {who}."
-
 
 def find_orphans(name: str, *, until: datetime | None = None) -> Orphans | None:
     """The source's orphans, or those among them that were orphans at a time before; None: there can be none."""

@@ -28,6 +28,8 @@ CAPABILITIES = {
     "resets_checkpoints": ("Checkpoints can be reset", "reset checkpoints"),
 }
 
+SAME = "For the same reason."
+
 
 @dataclass(frozen=True)
 class SourceRow:
@@ -51,6 +53,10 @@ class SourceRow:
         return (self.now - at).total_seconds() if at else None
 
     @property
+    def owed_label(self) -> str:
+        return f"{self.owed_count:,}{'+' if self.owed_count >= MOST_COUNTED else ''}"
+
+    @property
     def kept(self) -> Kept | None:
         return Kept.of(self.state.inspection) if self.state else None
 
@@ -61,9 +67,14 @@ class SourceRow:
 
     @property
     def abilities(self) -> list[tuple[str, str]]:
-        """What can be done, and why not; nothing before the first look."""
-        kept = self.kept
-        return [(label, kept.why_not[name]) for name, (label, _) in CAPABILITIES.items()] if kept else []
+        """What can be done, and why not, each reason once; nothing before the first look."""
+        if not self.kept:
+            return []
+        found: dict[str, str] = {}
+        for name, (label, _) in CAPABILITIES.items():
+            why = self.kept.why_not[name]
+            found[label] = SAME if why and why in found.values() else why
+        return list(found.items())
 
     @property
     def missing(self) -> list[tuple[str, str]]:
@@ -114,6 +125,7 @@ def make_rows(sources: dict[str, dict[str, Any]]) -> list[SourceRow]:
 
 
 def count_owed(name: str) -> int:
+    """Of each kind as many as are counted."""
     return sum(owed.objects.filter(source=name)[:MOST_COUNTED].count() for owed in (OwedWrite, OwedRelease))
 
 

@@ -16,7 +16,7 @@ class SourceTable(tables.Table):
         empty_values=(),
         attrs={"th": {"class": "num"}, "td": {"class": "num"}},
     )
-    owed = NumberColumn(accessor="owed_count", verbose_name="To be written back")
+    owed = NumberColumn(accessor="owed_label", verbose_name="To be written back")
     abilities = TemplateCell("sources/_abilities_cell.html", verbose_name="Not possible", empty_values=())
 
     class Meta:
@@ -38,7 +38,7 @@ class MovedTable(tables.Table):
         verbose_name="Letter",
     )
     key = tables.Column(verbose_name="Row", attrs={"td": {"class": "mono"}})
-    actor = tables.Column(verbose_name="Who")
+    actor = tables.Column(verbose_name="Who", attrs={"td": {"class": "who"}})
     wanted = tables.Column(verbose_name="Wanted", attrs={"td": {"class": "mono"}})
     found = tables.Column(verbose_name="Found", default="gone", attrs={"td": {"class": "mono"}})
 

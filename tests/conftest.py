@@ -2,44 +2,22 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.hashers import ScryptPasswordHasher
 from django.contrib.auth.models import User
-from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import Client
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from breakers import api
+from breakers.contact import Contact
 from dashboard.access.operations import create_user
 from dashboard.actions import ADMIN, OPERATOR, VIEWER
 from dashboard.memo import forget_all
 from dashboard.redis import get_redis
+from tests.emptying import django_db_setup
+from tests.wait import PATIENT
 
-# Of some seventy tables a test fills a few, and to truncate all takes ten times as long. They are locked before
-# somebody looks, so that the last commit of a process that the test has killed is not overlooked. The audit trail
-# refuses to be emptied: triggers are off for it.
-EMPTY_TABLES = """
-SET LOCAL session_replication_role = replica;
-LOCK TABLE {tables};
-DO $$ DECLARE filled text; BEGIN
-    SELECT string_agg(name, ', ') INTO filled FROM ({found}) AS found;
-    IF filled IS NOT NULL THEN EXECUTE 'TRUNCATE ' || filled || ' CASCADE'; END IF;
-END $$
-"""
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _empty_filled_tables() -> Iterator[None]:
-    """How the database is cleaned up after tests that commit."""
-
-    def sql_flush(self: DatabaseOperations, style: object, tables: list[str], **_: object) -> list[str]:
-        found = " UNION ALL ".join(
-            f"SELECT '{table}' AS name WHERE EXISTS (SELECT FROM {table})"  # noqa: S608
-            for table in tables
-        )
-        return [EMPTY_TABLES.format(tables=", ".join(tables), found=found)]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
-        yield
+__all__ = ["django_db_setup"]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -65,6 +43,24 @@ def _quick_passwords() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ScryptPasswordHasher, "work_factor", 2**4)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _patient_pages() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dashboard.redis.TIMEOUT_SECONDS", PATIENT)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _patient_breakers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A fresh contact for every test, and no breaker of the test before."""
+    contact = Contact(settings.REDIS_URL, budget_seconds=PATIENT)
+    monkeypatch.setattr(api, "get_contact", lambda: contact)
+    api.get_breaker.cache_clear()
+    yield
+    api.get_breaker.cache_clear()
+    contact.redis.close()
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from tests.embedded.processes import is_alive
 from tests.servers import ENVIRONMENT
 from tests.wait import until
 
@@ -93,6 +94,15 @@ class Console:
     def family(self) -> list[int]:
         """Every process it has started."""
         return [child.pid for child in psutil.Process(self.pid).children(recursive=True)]
+
+    def stop(self, number: signal.Signals) -> None:
+        """Ask it to stop, and again, since impatience is harmless; nothing may be left of it."""
+        family = self.family()
+        self.signal(number)
+        self.signal(number)
+        assert self.wait() == 0
+        assert self.output.splitlines()[-1] == "redrive     | Stopped."
+        assert not any(map(is_alive, family))
 
     def signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)

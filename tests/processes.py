@@ -9,10 +9,11 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+import psycopg
 from django.conf import settings
 from django.db import connection
 
@@ -119,9 +120,28 @@ class OwnPostgres:
         with self.popen:
             self.popen.send_signal(signal.SIGQUIT)
 
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It lives and says nothing, neither to those who are connected nor to those who come."""
+        with psycopg.connect(self.url) as asking:
+            sessions = [pid for (pid,) in asking.execute("SELECT pid FROM pg_stat_activity").fetchall()]
+        stopped = [self.popen.pid, *sessions]
+        for pid in stopped:
+            send(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in stopped:
+                send(pid, signal.SIGCONT)
+
     def close(self) -> None:
         self.crash()
         shutil.rmtree(socket_dir(self.directory), ignore_errors=True)
+
+
+def send(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 @contextmanager

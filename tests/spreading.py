@@ -8,10 +8,9 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 # Each shares what takes long to start, a console or an application, and so stays in one process; it is begun first.
-TOGETHER = ("tests/system/test_stop.py", "tests/system/test_up.py", "tests/sources/eventsource_py/")
+TOGETHER = ("tests/system/test_up.py", "tests/sources/eventsource_py/")
 # Begun next, so that nobody waits for one of them at the end.
 LONG = (
-    "tests/system/test_demo.py",
     "tests/dlq/replay/test_chaos.py",
     "tests/projections/test_concurrency.py",
     "tests/projections/test_rebuild.py",

@@ -8,6 +8,10 @@ from django.db import connection
 
 T = TypeVar("T")
 
+# A busy machine may keep Redis waiting for longer than a page or a call would, and then tests of something else would
+# see what is done without it; only tests of that patience use the real one.
+PATIENT = 10.0
+
 
 def until(condition: Callable[[], T], seconds: float = 60) -> T:
     """Return the condition's first true value; fail if there is none within the time."""

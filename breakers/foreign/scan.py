@@ -8,6 +8,7 @@ from breakers.copying import apply, note_transition
 from breakers.foreign.reader import Found, Reader
 from breakers.foreign.registry import get_foreign_redis, list_readers
 from breakers.models import Breaker, Reading, State, Transition
+from dashboard.redis import describe_error
 
 # Keys looked at by one SCAN call, and calls in one slice: a Redis with millions of keys takes several slices.
 SCAN_COUNT = 1000
@@ -23,7 +24,7 @@ def scan() -> None:
             scan_slice(reader, place)
             place.error = ""
         except RedisError as error:
-            place.error = str(error) or type(error).__name__
+            place.error = describe_error(error)
         place.save()
     close_unread()
 

@@ -22,11 +22,14 @@ def create_user(username: str, *, role: str, password: str | None, actor: audit.
     return user
 
 
-def assign_role(user: User, role: str, *, actor: audit.Actor) -> None:
-    with audit.action("user.assign_role", actor=actor, subject=user.username) as entry:
+def assign_role(user: User, role: str, *, actor: audit.Actor, reason: str) -> None:
+    with audit.action("user.assign_role", actor=actor, subject=user.username, reason=reason) as entry:
         entry.details = {"from": roles.get_role(user), "to": role}
         if role != ADMIN:
             keep_an_admin(user)
+        # A superuser counts as an administrator, and can be made an ordinary one.
+        if roles.get_role(user) == role and not user.is_superuser:
+            raise AccessError(f"{user.username} has the role {role} already.")
         roles.set_role(user, role)
 
 
@@ -41,9 +44,10 @@ def disable_user(user: User, *, actor: audit.Actor, reason: str) -> None:
         end_sessions(user)
 
 
-def enable_user(user: User, *, actor: audit.Actor) -> None:
-    with audit.action("user.enable", actor=actor, subject=user.username):
-        User.objects.filter(pk=user.pk).update(is_active=True)
+def enable_user(user: User, *, actor: audit.Actor, reason: str) -> None:
+    with audit.action("user.enable", actor=actor, subject=user.username, reason=reason):
+        if not User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
+            raise AccessError(f"{user.username} may sign in already.")
 
 
 def keep_an_admin(leaving: User) -> None:

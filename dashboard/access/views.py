@@ -3,7 +3,6 @@ from django.contrib import auth, messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
-from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils import timezone
@@ -13,10 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dashboard import audit
 from dashboard.access import needs, operations, roles, throttle
-from dashboard.access.forms import DisableForm
+from dashboard.access.forms import ReasonForm, RoleForm
 from dashboard.access.operations import AccessError
 from dashboard.access.tables import UserTable
-from dashboard.actions import ROLES
 from dashboard.addresses import client_address, is_loopback
 from dashboard.login_links import find_link, redeem_link
 from dashboard.models import AuditEntry
@@ -73,19 +71,27 @@ def logout(request: HttpRequest) -> HttpResponse:
 @needs("user.assign_role")
 def list_users(request: HtmxHttpRequest) -> HttpResponse:
     users = User.objects.prefetch_related("groups").order_by("username")[:500]
-    context = {"table": UserTable(users, request=request), "roles": ROLES}
+    context = {"table": UserTable(users, request=request)}
     return render_page(request, "access/users.html", context, title="Users")
+
+
+@require_safe
+@needs("user.assign_role")
+def confirm_assign_role(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=user_id)
+    return render_confirm(request, "role", user, RoleForm(role=roles.get_role(user)))
 
 
 @require_POST
 @needs("user.assign_role")
-def assign_role(request: HttpRequest, user_id: int) -> HttpResponse:
+def assign_role(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id)
-    role = request.POST.get("role", "")
-    if role not in ROLES:
-        raise BadRequest(f"role is {role!r}; it can be {', '.join(ROLES)}.")
+    form = RoleForm(request.POST, role=roles.get_role(user))
+    if not form.is_valid():
+        return render_confirm(request, "role", user, form, status=400)
+    role, reason = form.cleaned_data["role"], form.cleaned_data["reason"]
     with saying_refusal(request, AccessError):
-        operations.assign_role(user, role, actor=request.user)
+        operations.assign_role(user, role, actor=request.user, reason=reason)
         messages.success(request, f"{user.username} has the role {role} now.")
     return redirect("users")
 
@@ -93,37 +99,47 @@ def assign_role(request: HttpRequest, user_id: int) -> HttpResponse:
 @require_safe
 @needs("user.disable")
 def confirm_disable(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
-    return render_disable(request, get_object_or_404(User, pk=user_id), DisableForm())
+    return render_confirm(request, "disable", get_object_or_404(User, pk=user_id), ReasonForm())
 
 
 @require_POST
 @needs("user.disable")
 def disable(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id)
-    form = DisableForm(request.POST)
+    form = ReasonForm(request.POST)
     if not form.is_valid():
-        return render_disable(request, user, form, status=400)
+        return render_confirm(request, "disable", user, form, status=400)
     with saying_refusal(request, AccessError):
         operations.disable_user(user, actor=request.user, reason=form.cleaned_data["reason"])
         messages.success(request, f"{user.username} may no longer sign in, and is signed out.")
     return redirect("users")
 
 
+@require_safe
+@needs("user.enable")
+def confirm_enable(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
+    return render_confirm(request, "enable", get_object_or_404(User, pk=user_id), ReasonForm())
+
+
 @require_POST
 @needs("user.enable")
-def enable(request: HttpRequest, user_id: int) -> HttpResponse:
+def enable(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id)
-    operations.enable_user(user, actor=request.user)
-    messages.success(request, f"{user.username} may sign in again.")
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        return render_confirm(request, "enable", user, form, status=400)
+    with saying_refusal(request, AccessError):
+        operations.enable_user(user, actor=request.user, reason=form.cleaned_data["reason"])
+        messages.success(request, f"{user.username} may sign in again.")
     return redirect("users")
 
 
-def render_disable(
-    request: HtmxHttpRequest, user: User, form: DisableForm, *, status: int = 200
+def render_confirm(
+    request: HtmxHttpRequest, verb: str, user: User, form: ReasonForm, *, status: int = 200
 ) -> HttpResponse:
     context = {"person": user, "role": roles.get_role(user), "form": form}
-    title = f"Disable {user.username}"
-    return render_page(request, "access/confirm_disable.html", context, title=title, status=status)
+    title = f"Role of {user.username}" if verb == "role" else f"{verb.capitalize()} {user.username}"
+    return render_page(request, f"access/confirm_{verb}.html", context, title=title, status=status)
 
 
 def render_login(

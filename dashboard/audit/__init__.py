@@ -52,11 +52,12 @@ def record(
     *,
     actor: Actor,
     subject: models.Model | str = "",
+    reason: str = "",
     outcome: AuditEntry.Outcome = AuditEntry.Outcome.SUCCEEDED,
     **details: Any,
 ) -> None:
-    """Note something that has no transaction of its own, such as signing in."""
-    write(get_action(name).name, actor=actor, entry=Entry(subject, details), outcome=outcome)
+    """Note something that has no transaction of its own, such as signing in, or that is part of another one."""
+    write(get_action(name).name, actor=actor, entry=Entry(subject, details), reason=reason, outcome=outcome)
 
 
 def write(

@@ -6,13 +6,16 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.actions import list_actions
-from dashboard.fields import NamedChoiceField
+from dashboard.fields import TOO_LONG, NamedChoiceField
 from dashboard.models import AuditEntry
 
-HOW = {"invalid": "Write the day like 2026-02-28."}
 PICKER = forms.DateInput(attrs={"type": "date"})
 # Days that have a day before and after them in every zone.
-DAYS = [MinValueValidator(date(1970, 1, 1)), MaxValueValidator(date(2999, 12, 31))]
+FIRST, LAST = date(1970, 1, 1), date(2999, 12, 31)
+DAYS = [MinValueValidator(FIRST), MaxValueValidator(LAST)]
+HOW = dict.fromkeys(
+    ("invalid", "min_value", "max_value"), f"Write a day from {FIRST} to {LAST}, like 2026-02-28."
+)
 
 
 def list_choices() -> list[tuple[str, str]]:
@@ -22,9 +25,9 @@ def list_choices() -> list[tuple[str, str]]:
 class AuditFilter(forms.Form):
     """The audit page's filters, all in the URL."""
 
-    actor = forms.CharField(required=False, max_length=150, label="Who")
+    actor = forms.CharField(required=False, max_length=150, label="Who", error_messages=TOO_LONG)
     action = NamedChoiceField(required=False, label="Did what", choices=list_choices)
-    subject = forms.CharField(required=False, max_length=200, label="To what")
+    subject = forms.CharField(required=False, max_length=200, label="To what", error_messages=TOO_LONG)
     outcome = NamedChoiceField(
         required=False, label="Outcome", choices=[("", "any outcome"), *AuditEntry.Outcome.choices]
     )

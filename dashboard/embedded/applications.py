@@ -73,6 +73,8 @@ def _worker(name: str, environ: Mapping[str, str], *arguments: str) -> Program:
 
 def _gunicorn(port: int) -> list[str]:
     options = [f"--bind=127.0.0.1:{port}", "--worker-class=gthread", "--workers=2", "--threads=8"]
+    # The application is imported once, and its workers are forked from there: they start sooner and share memory.
+    options.append("--preload")
     quiet = ["--log-level=warning", "--no-control-socket", "--graceful-timeout=5"]
     if os.access(SHARED_MEMORY, os.W_OK):
         quiet.append(f"--worker-tmp-dir={SHARED_MEMORY}")

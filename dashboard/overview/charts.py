@@ -41,7 +41,7 @@ def draw_failures(figures: Figures, wanted: Range) -> Chart:
         worst = max(series, key=lambda one: one.values[peak] or 0)
         sentence = (
             f"{sum(sums):,} failed attempt{plural(sum(sums))}; the most from {name_slot(slots, peak)}: "
-            f"{sums[peak]:,}, mostly {worst.label}."
+            f"{sums[peak]:,}, {'' if worst.values[peak] == sums[peak] else 'mostly '}{worst.label}."
         )
     return draw(series, slots, sentence)
 

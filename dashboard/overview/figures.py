@@ -51,6 +51,11 @@ class Figures:
         return sorted(lines, key=lambda line: -(line.delay_seconds or 0))
 
     @property
+    def still_count(self) -> int:
+        """Those that do not simply go on: stopped, paused, waiting, though nothing may have waited for long yet."""
+        return sum(line.reason.tone in ("bad", "warn") for line in self.projections)
+
+    @property
     def unknown_count(self) -> int:
         return sum(line.lag is None for line in self.projections)
 

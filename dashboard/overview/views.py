@@ -45,7 +45,7 @@ def describe_runs() -> dict[str, Any]:
     active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
     progress = runs.get_progress(active) if active else {}
     return {
-        "active_count": runs.count_active() if active else "0",
+        "active_count": runs.count_active() if active else 0,
         "runs": [(run, progress[run.pk]) for run in active],
     }
 

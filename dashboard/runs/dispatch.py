@@ -15,13 +15,13 @@ from kombu.pools import producers
 from dashboard.models import Lane, Run
 from dashboard.redis import RedisError, get_redis
 from dashboard.runs import lanes, states
-from dashboard.runs.kinds import get_queue
+from dashboard.runs.kinds import RUNS_QUEUE, get_queue, list_queues
 
 logger = logging.getLogger(__name__)
 
 # Somebody waits for the page; beat has more time.
 PATIENCE_SECONDS = 1.0
-# What one pass of beat looks at.
+# What one pass of beat looks at, of runs and of each queue.
 PASS_SIZE = 200
 
 
@@ -66,22 +66,33 @@ def publisher() -> Connection:
 def tend_runs() -> None:
     """Settle runs that nobody holds, and send again what was lost; beat does this every few seconds."""
     active = Run.objects.exclude(state__in=[*Run.ENDED, Run.State.PAUSED]).order_by("id")
-    for run_id in active.values_list("pk", flat=True)[:PASS_SIZE]:
-        states.settle(run_id)
+    # Those that wait for a worker apart: many of them must not stand before one that was asked to end.
+    pending = Q(state=Run.State.PENDING)
+    for runs in (active.exclude(pending), active.filter(pending)):
+        for run_id in runs.values_list("pk", flat=True)[:PASS_SIZE]:
+            states.settle(run_id)
     # A message that nobody acted on for half a lease may be lost; the lane's epoch makes one too many harmless.
     lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-settings.RUN_LEASE_SECONDS / 2))
     found = Lane.objects.filter(
         lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE
     )
-    waiting: dict[str, list[Lane]] = {}
-    for lane in found.select_related("run").order_by("dispatched_at", "run_id", "number")[:PASS_SIZE]:
-        waiting.setdefault(get_queue(lane.run.kind), []).append(lane)
-    for queue, some in waiting.items():
-        if is_queue_full(queue, len(some)):
+    # Each queue by itself: lanes that wait in one that nobody takes must not stand before those of another.
+    for queue, kinds in list_queues().items():
+        waiting = found.filter(is_for(queue, kinds)).order_by("dispatched_at", "run_id", "number")
+        some = list(waiting.select_related("run")[:PASS_SIZE])
+        if not some or is_queue_full(queue, len(some)):
             continue
         for lane in some:
             if not send_lane(lane.run, lane.number, lane.epoch):
                 return
+
+
+def is_for(queue: str, kinds: list[str]) -> Q:
+    """The queue's lanes; a run whose code is gone is for the common one, as `get_queue` says, and fails there."""
+    if queue != RUNS_QUEUE:
+        return Q(run__kind__in=kinds)
+    others = [kind for name, kinds in list_queues().items() if name != RUNS_QUEUE for kind in kinds]
+    return ~Q(run__kind__in=others)
 
 
 def is_queue_full(queue: str, number: int) -> bool:

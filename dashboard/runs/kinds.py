@@ -36,6 +36,19 @@ DONE = Step(is_done=True)
 RUNS_QUEUE = "runs"
 
 
+@dataclass(frozen=True)
+class Rest:
+    """What becomes of the items that a run has not come to when it ends: in a word, and in a sentence."""
+
+    label: str = "left as they were"
+    sentence: str = (
+        "What is done stays done, the rest is as it was; when the cause is gone, ask for the rest again."
+    )
+
+
+REST = Rest()
+
+
 class Kind(Protocol):
     """`work` does one bounded slice of a lane (about a second), recording through `hold.recording()`.
 
@@ -59,13 +72,15 @@ class Panel:
 
 _kinds: dict[str, Kind] = {}
 _queues: dict[str, str] = {}
+_rests: dict[str, Rest] = {}
 _panels: dict[str, Panel] = {}
 
 
-def register(kind: Kind, *, queue: str = RUNS_QUEUE) -> None:
+def register(kind: Kind, *, queue: str = RUNS_QUEUE, rest: Rest = REST) -> None:
     """Kinds of different queues have different workers, so that a crowd of one does not starve the other."""
     _kinds[kind.name] = kind
     _queues[kind.name] = queue
+    _rests[kind.name] = rest
 
 
 def get_kind(name: str) -> Kind:
@@ -79,6 +94,18 @@ def find_kind(name: str) -> Kind | None:
 
 def get_queue(kind: str) -> str:
     return _queues.get(kind, RUNS_QUEUE)
+
+
+def get_rest(kind: str) -> Rest:
+    return _rests.get(kind, REST)
+
+
+def list_queues() -> dict[str, list[str]]:
+    """The kinds of each queue."""
+    found: dict[str, list[str]] = {}
+    for kind, queue in _queues.items():
+        found.setdefault(queue, []).append(kind)
+    return found
 
 
 def add_panel(kind: str, panel: Panel) -> None:

@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.models import Lane, Run, RunEvent
-from dashboard.runs.kinds import find_kind
+from dashboard.runs.kinds import Rest, find_kind, get_rest
 
 MOST_COUNTED = 1_000
+KEPT = ". It keeps its place until somebody resumes or cancels it."
 # Troubled runs of a kind that are named one by one.
 SHOWN_TROUBLED = 3
 # What an outcome of these colours means, somebody has to look at.
@@ -44,6 +45,7 @@ class Progress:
     parts: list[Part]
     rate: float
     seconds_left: float | None
+    rest: Rest
 
     @property
     def percent(self) -> int:
@@ -77,22 +79,28 @@ def list_runs(state: str = "", kind: str = "") -> QuerySet[Run]:
     return runs.filter(kind=kind) if kind else runs
 
 
-def count_active() -> str:
-    """How many runs have not ended, in words; a count stops somewhere."""
-    number = list_runs("active").order_by()[: MOST_COUNTED + 1].count()
-    return f"over {MOST_COUNTED}" if number > MOST_COUNTED else str(number)
+def count_active() -> int:
+    """How many runs have not ended, up to one more than are counted."""
+    return list_runs("active").order_by()[: MOST_COUNTED + 1].count()
 
 
 def count_paused() -> int:
-    """How many of them wait for somebody, up to as many as are counted."""
-    return list_runs(Run.State.PAUSED).order_by()[:MOST_COUNTED].count()
+    """How many of them wait for somebody, up to one more than are counted."""
+    return list_runs(Run.State.PAUSED).order_by()[: MOST_COUNTED + 1].count()
+
+
+def name_count(number: int) -> str:
+    return f"over {MOST_COUNTED:,}" if number > MOST_COUNTED else f"{number:,}"
 
 
 def find_pause(run: Run) -> RunEvent | None:
     """Who or what paused the run, and why; None: it is not paused."""
     if run.state not in (Run.State.PAUSING, Run.State.PAUSED):
         return None
-    return run.events.filter(state=Run.State.PAUSING).order_by("-id").first()
+    others = run.events.exclude(state__in=[Run.State.PAUSING, Run.State.PAUSED]).order_by("-id")
+    before = others.values_list("pk", flat=True).first() or 0
+    # What is noted while it pauses has that state too; the first of them is the pause.
+    return run.events.filter(pk__gt=before, state=Run.State.PAUSING).order_by("id").first()
 
 
 def get_progress(runs: Iterable[Run]) -> dict[int, Progress]:
@@ -124,6 +132,7 @@ def sum_lanes(run: Run, lanes: list[Lane]) -> Progress:
         parts=list(draw_parts(run, counts, max(total, ended_count))),
         rate=rate,
         seconds_left=seconds_left,
+        rest=get_rest(run.kind),
     )
 
 
@@ -152,7 +161,8 @@ def name_some(runs: QuerySet[Run], what: str, many: str, tone: str) -> Iterator[
     """The newest by name, and one line for the rest."""
     found = list(runs[: SHOWN_TROUBLED + 1])
     for run in found[:SHOWN_TROUBLED]:
-        sentence = f"{run.title}. {run.failure or 'It keeps its place until somebody resumes or cancels it.'}"
+        why = f": {run.failure.rstrip('.')}." if run.failure else KEPT
+        sentence = f"{run.title}{why}"
         yield Need(f"Run {run.pk} {what}", sentence, reverse("runs:run", args=[run.pk]), "See the run", tone)
     if len(found) > SHOWN_TROUBLED:
         url = f"{reverse('runs:runs')}?state={found[0].state}"

@@ -32,7 +32,7 @@ def find_tone(run: Run, progress: Progress | None = None) -> str:
 class RunEventTable(tables.Table):
     at = TimeColumn(verbose_name="When", is_absolute=True)
     state = BadgeColumn(STATE_TONES)
-    actor = tables.Column(verbose_name="By")
+    actor = tables.Column(verbose_name="By", attrs={"td": {"class": "who"}})
     note = tables.Column()
 
     class Meta:
@@ -44,7 +44,7 @@ class RunTable(tables.Table):
     title = tables.Column(verbose_name="Run", linkify=("runs:run", {"run_id": tables.A("pk")}))
     state = tables.Column()
     progress = TemplateCell("runs/_meter_cell.html", verbose_name="Progress", empty_values=())
-    requested_by = tables.Column(verbose_name="By", attrs={"td": {"class": "name"}})
+    requested_by = tables.Column(verbose_name="By", attrs={"td": {"class": "who"}})
     created_at = TimeColumn(verbose_name="Asked for")
 
     class Meta:

@@ -7,10 +7,10 @@ from typing import Any
 from django import template
 from django.template.context import Context
 from django.utils import timezone
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard import access
+from dashboard.actions import find_action
 from dashboard.drawing import draw_rows
 from dashboard.markup import markup
 
@@ -40,9 +40,14 @@ def ago(value: datetime | None) -> str:
     """A time relative to now, with the absolute one on hover; a dash for no time."""
     if value is None:
         return "–"
-    seconds = (timezone.now() - value).total_seconds()
-    words = "just now" if seconds < 2 else f"{duration(seconds)} ago"
+    words = say_ago(value)
     return markup('<time datetime="{}" title="{}">{}</time>', value.isoformat(), absolute(value), words)
+
+
+def say_ago(value: datetime) -> str:
+    """The same in words only, for a sentence."""
+    seconds = (timezone.now() - value).total_seconds()
+    return "just now" if seconds < 2 else f"{duration(seconds)} ago"
 
 
 @register.filter
@@ -63,6 +68,19 @@ def clock(value: datetime) -> str:
 def absolute(value: datetime) -> str:
     # Nobody has a zone of their own: asking for it costs more than the rest.
     return f"{value.astimezone(timezone.get_default_timezone()):%Y-%m-%d %H:%M:%S %Z}"
+
+
+@register.filter
+def in_words(action: str) -> str:
+    """What an action of the audit trail is; its name where the code that did it is no longer installed."""
+    found = find_action(action)
+    return found.description if found else action
+
+
+@register.filter
+def by_word(command: str) -> SafeString:
+    """A command that breaks between its words only: a browser would break it within --canary, too."""
+    return SafeString(" ".join(markup("<span>{}</span>", word) for word in command.split(" ")))
 
 
 @register.filter
@@ -94,4 +112,4 @@ def table_rows(table: Any) -> SafeString:
 @lru_cache(maxsize=20)
 def options(values: tuple[str, ...]) -> SafeString:
     """The suggestions of a list that may be long, and seldom changes."""
-    return format_html_join("", "<option>{}</option>", ((value,) for value in values))
+    return SafeString("".join(markup("<option>{}</option>", value) for value in values))

@@ -11,7 +11,7 @@ from django.utils.formats import date_format
 
 from dashboard.attention import Need
 from dashboard.models import Heartbeat
-from dashboard.redis import RedisError, get_redis
+from dashboard.redis import RedisError, describe_error, get_redis
 from dashboard.templatetags.console import duration
 from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 
@@ -78,7 +78,7 @@ def get_redis_state() -> RedisState:
         depths = pipeline.execute()
     except RedisError as error:
         seen = Heartbeat.objects.filter(kind=Kind.REDIS).first()
-        return RedisState(str(error) or type(error).__name__, seen.seen_at if seen else None, [])
+        return RedisState(describe_error(error), seen.seen_at if seen else None, [])
     return RedisState("", timezone.now(), [Queue(*pair) for pair in zip(list_queues(), depths, strict=True)])
 
 
@@ -98,17 +98,22 @@ def find_missing() -> Iterator[Need]:
     is_beat_silent = all(is_silent(heartbeat) for heartbeat in by_kind[Kind.BEAT])
     if is_beat_silent:
         effect = "Lost work is not found again, and nothing is checked on time."
-        yield Need("Beat is silent", f"{describe_silence(by_kind[Kind.BEAT])} {effect}", url, link)
+        yield Need(
+            "Beat is silent",
+            f"{describe_silence(by_kind[Kind.BEAT], 'It has not been seen yet.')} {effect}",
+            url,
+            link,
+        )
     # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
     elif all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS]):
         effect = "Runs can be asked for and stay pending; breakers are unknown."
-        sentence = f"{describe_silence(by_kind[Kind.REDIS])} {effect}"
+        sentence = f"{describe_silence(by_kind[Kind.REDIS], 'It has not answered yet.')} {effect}"
         yield Need("Redis does not answer", sentence, url, link, is_away=True)
 
 
-def describe_silence(seen: list[Heartbeat]) -> str:
+def describe_silence(seen: list[Heartbeat], never: str = "None has been seen yet.") -> str:
     if not seen:
-        return "None has been seen yet."
+        return never
     last = max(heartbeat.seen_at for heartbeat in seen)
     seconds = (timezone.now() - last).total_seconds()
     return f"Last seen {duration(seconds)} ago, at {date_format(timezone.localtime(last), 'H:i:s')}."

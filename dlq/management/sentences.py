@@ -36,7 +36,8 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
     for reason, number in found.left_out.items():
         yield f"Left out: {number:,} that {LEFT_OUT[reason]}."
     if found.in_run_count:
-        yield f"Left out: {found.in_run_count:,} that are in run {', '.join(map(str, found.run_ids))}."
+        runs = f"run{'' if len(found.run_ids) == 1 else 's'} {', '.join(map(str, found.run_ids))}"
+        yield f"Left out: {found.in_run_count:,} that are in {runs}."
     if found.earlier_count:
         yield f"{found.earlier_count:,} open letters stand before them; take them --with-earlier."
     if found.later_count:

@@ -3,7 +3,7 @@ from functools import cached_property
 from typing import Any
 
 from dashboard.access import may
-from dlq.cleaning import Payload, clean_payload
+from dlq.cleaning import Payload, clean_payload, summarise
 from dlq.json_paths import Path
 from dlq.masking.rules import HIDDEN, get_masking
 from dlq.models import DeadLetter, FailureGroup
@@ -75,6 +75,13 @@ class MaskedLetter:
     def payload_size(self) -> int | None:
         """None: not told, as the length would tell masked values apart."""
         return self.body.payload_size if self.masker.is_unmasked else None
+
+    @property
+    def summary(self) -> str:
+        """What went wrong in a line; where the stored one is not for these eyes, the message's first, masked."""
+        if self.masker.trusts(self.letter):
+            return self.letter.summary
+        return summarise(self.error_message)
 
     @property
     def error_message(self) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from dashboard import audit
 from dlq.models import DeadLetter, Override
-from dlq.operations.errors import OperationError
+from dlq.operations.errors import OperationError, ReasonMissing
 from dlq.overrides import set_override
 
 
@@ -20,7 +20,7 @@ def replace_payload(letter: DeadLetter, payload: Any, *, actor: audit.Actor, rea
         if letter.erased_at:
             raise EditRefused("Its payload was erased.")
         if not reason.strip():
-            raise EditRefused("Say why the event is changed; it stays on record.")
+            raise ReasonMissing("Say why the event is changed; it stays on record.")
         set_override(
             letter.consumer,
             letter.event_id,

@@ -5,18 +5,14 @@ class OperationError(Exception):
 class ConfirmAgain(OperationError):
     """What was confirmed is not what there is now."""
 
-    def __init__(self, confirmed: int, now: int, what: str = "letters") -> None:
+    def __init__(self, confirmed: int, now: int, what: str = "letter") -> None:
+        were, there_are = "s were" if confirmed != 1 else " was", "there are" if now != 1 else "there is"
         super().__init__(
-            f"{confirmed:,} {what} were confirmed, and now there are {now:,}. Nothing was changed."
+            f"{confirmed:,} {what}{were} confirmed, and now {there_are} {now:,}. Nothing was changed."
         )
         self.confirmed = confirmed
         self.now = now
 
 
 class ReasonMissing(OperationError):
-    """This must not be done without a reason."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Give a reason: letters are discarded or erased, or their consumer is marked critical."
-        )
+    """This must not be done without a reason; the sentence says for whose sake."""

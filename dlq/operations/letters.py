@@ -52,7 +52,7 @@ def handle_letters(
     `replays_followers`: when the letters are closed, what was parked behind them is replayed; then it is always a run,
     which sees to it whoever dies.
     """
-    parts = [selection.letters.filter(status__in=verb.starts_from)]
+    parts = [verb.can_touch(selection.letters)]
     if with_followers and verb.is_closing:
         parts.append(followers_of(selection))
     parts = [without_active(keep_supported(verb, part)) for part in parts]
@@ -117,9 +117,11 @@ def start_run(
 def check_reason(verb: Verb, parts: list[LetterQuerySet], reason: str) -> None:
     if reason.strip() or not (verb.needs_reason or verb.is_closing):
         return
+    if verb.needs_reason:
+        raise ReasonMissing(f"Give a reason: what is {verb.done} needs one.")
     critical = list(settings.CRITICAL_CONSUMERS)
-    if verb.needs_reason or any(part.filter(consumer__in=critical).exists() for part in parts):
-        raise ReasonMissing
+    if any(part.filter(consumer__in=critical).exists() for part in parts):
+        raise ReasonMissing("Give a reason: a consumer that must not lose an event is among them.")
 
 
 def close_group(verb: Verb, selection: Selection) -> None:

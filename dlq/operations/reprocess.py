@@ -50,7 +50,7 @@ def start_reprocess(
             refuse(plan, run, options, reason=reason, acknowledged=acknowledged)
             frozen = queue.freeze(run, plan.sql, plan.values, options)
             if frozen != confirmed:
-                raise ConfirmAgain(confirmed, frozen, "events")
+                raise ConfirmAgain(confirmed, frozen, "event")
             if not frozen:
                 raise ReplayRefused("No event matches, so no run was started.")
             entry.details = choice.description | options.as_dict() | {"count": frozen, "watermark": watermark}

@@ -1,11 +1,14 @@
 """What stands in an editor, and how it differs from the original."""
 
 import json
+import re
 from difflib import unified_diff
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 
+from dashboard.bidi import CONTROL
+from dlq.cleaning import MOST_DEPTH, is_storable, refuse
 from dlq.masking import Masker
 from dlq.models import DeadLetter, Override
 from dlq.overrides import find_overrides
@@ -33,7 +36,27 @@ def hides_values(payload: Any, masker: Masker) -> bool:
 
 
 def write_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
+    """What would turn the text round is written as its number: an editor shows no element in which it would end."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
+    return re.sub(CONTROL, lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def read_payload(text: str) -> Any:
+    """What stands in the editor; a ValueError says where it is no JSON, or why it could not be kept."""
+    cannot_be_kept = ValueError(
+        "This cannot be kept as JSON: it has NaN, Infinity, \\u0000 or half a character in it, a number of thousands"
+        f" of digits, or more than {MOST_DEPTH} levels."
+    )
+    try:
+        value = json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        what = error.msg[:1].lower() + error.msg[1:]
+        raise ValueError(f"This is not JSON: line {error.lineno}, column {error.colno}, {what}.") from None
+    except (ValueError, RecursionError):
+        raise cannot_be_kept from None
+    if not is_storable(text, value):
+        raise cannot_be_kept
+    return value
 
 
 def diff(before: Any, after: Any) -> list[Line]:

@@ -124,6 +124,11 @@ class ReplayPreview:
         return f"Replay {self.count:,} letter{'' if self.count == 1 else 's'} of {who}"
 
 
+def list_most(counts: Counter[str]) -> list[tuple[str, int]]:
+    """The largest first, and of equals by name: only a few are shown, and they should not change by themselves."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
 def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
     plan = make_plan(selection, force=force, with_earlier=with_earlier)
     rows = fetch(SUM_PLAN, plan, [plan.fates, plan.fates, *copies.list_values(plan.fates)])
@@ -143,13 +148,14 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         selection.watermark,
         count=sum(fates[fate] for fate in plan.fates),
         sequence_count=sequence_count,
-        by_consumer=consumers.most_common(),
-        by_event_type=event_types.most_common(),
+        by_consumer=list_most(consumers),
+        by_event_type=list_most(event_types),
         fates=fates,
         run_ids=list_runs(selection) if fates["in_run"] else [],
         later_count=later_count,
         only_copy_count=only_copy_count,
-        health=[target.get_health() for _, target in sorted(plan.targets.items())],
+        # Several consumers may share a target, which says the same of each.
+        health=list(dict.fromkeys(target.get_health() for _, target in sorted(plan.targets.items()))),
         obstacles=find_obstacles(
             (target.name for target in plan.targets.values()), used_by=(name for _, name in plan.targets)
         ),

@@ -41,20 +41,26 @@ class FailingGroup:
 def describe_run(run: Run) -> dict[str, Any]:
     """The context of `_replay_run.html`."""
     items = LetterRunItem.objects.filter(run=run)
-    stopped = list_stopped(run)
     # An event that was held has no letter that could be replayed.
-    is_held = run.kind == "replay" and any(outcome == "held" for outcome, _, _ in stopped)
+    repeatable = [*FAILED, "held"] if run.kind == "replay" else FAILED
     return {
         "options": ReplayOptions.of(run),
+        **read_times(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
         "switch": ReplaySwitch.objects.first() if run.is_active else None,
         "failing": list_failing(run),
-        "stopped": stopped,
+        "stopped": list_stopped(run),
         "meanwhile": count_meanwhile(run),
         "joined": count_joined(run),
-        "may_repeat": is_held or items.filter(outcome__in=FAILED).exists(),
+        "may_repeat": items.filter(outcome__in=repeatable).exists(),
     }
+
+
+def read_times(run: Run) -> dict[str, datetime]:
+    """When the chosen events were recorded, as far as somebody said."""
+    chosen = run.options.get("selection", {})
+    return {name: datetime.fromisoformat(chosen[name]) for name in ("since", "until") if name in chosen}
 
 
 def list_newest(run: Run, outcome: str, *fields: str) -> list[tuple[Any, ...]]:
@@ -79,7 +85,8 @@ def describe_rung(run: Run) -> str:
     if not run.options.get("canary"):
         return ""
     rung = get_rung(run)
-    return "the rest" if rung == REST else f"the first {sum(RUNG_SIZES[:rung])}"
+    number = sum(RUNG_SIZES[:rung])
+    return "the rest" if rung == REST else "the first" if number == 1 else f"the first {number}"
 
 
 def list_failing(run: Run) -> list[FailingGroup]:

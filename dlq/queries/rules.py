@@ -6,6 +6,7 @@ from urllib.parse import quote
 from django.conf import settings
 from django.db.models import Count
 
+from dashboard.bounded import TooSlowError, bounded
 from dlq.classification import Verdict
 from dlq.classification.shipped import BY_NAME, BY_STATUS, BY_WORDS
 from dlq.items import without_active
@@ -16,6 +17,8 @@ from dlq.selection import newest_id
 
 # What a rule that is to be removed decided is counted no further than this.
 MOST_DECIDED = 10_000
+# A page waits no longer for a count.
+COUNT_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,17 @@ def preview_rule(rule: ClassificationRule) -> RulePreview:
     )
 
 
-def count_decided(rule: ClassificationRule) -> int:
-    """The open letters that have their category from this rule; no further than MOST_DECIDED and one."""
-    return candidates(rule).filter(classified_by=str(rule)).order_by()[: MOST_DECIDED + 1].count()
+def count_decided(rule: ClassificationRule) -> int | None:
+    """The open letters that have their category from this rule, no further than MOST_DECIDED and one.
+
+    None: there are too many to look through; no index knows who classified a letter.
+    """
+    decided = candidates(rule).filter(classified_by=str(rule)).order_by()[: MOST_DECIDED + 1]
+    try:
+        with bounded(COUNT_SECONDS):
+            return decided.count()
+    except TooSlowError:
+        return None
 
 
 def list_shipped_rules() -> list[Verdict]:

@@ -1,9 +1,11 @@
 """Letters that were there before: what a failure changes about them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.documents import fetch, send
+from dlq.models import DeadLetter
 from dlq.models.words import CLOSED, Status, Tier
 from dlq.recording import sql
 from dlq.recording.describe import Row
@@ -39,9 +41,13 @@ class Known:
         )
 
 
-def lock_known(batch: list[Prepared]) -> dict[Key, Known]:
+def lock_known(batch: list[Prepared], lock_too: Collection[int] = ()) -> dict[Key, Known]:
+    """By one statement, so that all are locked in the order of their ids."""
     names = ("event_id", "consumer", "source")
-    rows = fetch(sql.LOCK_LETTERS, [dict(zip(names, one.key, strict=True)) for one in batch])
+    keys = {one.key for one in batch}
+    if lock_too:
+        keys.update(DeadLetter.objects.with_ids(list(lock_too)).values_list(*names))
+    rows = fetch(sql.LOCK_LETTERS, [dict(zip(names, key, strict=True)) for key in keys])
     return {(row[0], row[1], row[2]): Known(*row[3:]) for row in rows}
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 
 from dlq.classification import Classifier, Facts
-from dlq.cleaning import clean_number, clean_payload, clean_time, split_words
+from dlq.cleaning import clean_number, clean_payload, clean_time, split_words, summarise
 from dlq.fingerprints import Fingerprint, fingerprint
 from dlq.masking import get_masking
 from dlq.recording.describe import Row, describe_error, describe_event, describe_verdict, encode
@@ -14,7 +14,6 @@ from dlq.recording.failure import Failure, Parked
 
 Key = tuple[str, str, str]
 
-SUMMARY_LENGTH = 200
 # A timeline shows the beginning; the letter keeps the latest error in full.
 ATTEMPT_MESSAGE_LENGTH = 2000
 MOST_SEARCHED = 8192
@@ -118,7 +117,7 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
         "is_regression": failure.is_regression,
         "keeps_payload": failure.keeps_payload,
         "error_type": error_type,
-        "summary": masked.strip().partition("\n")[0][:SUMMARY_LENGTH],
+        "summary": summarise(masked),
         "mask_key": masking.key,
         "attempts": max(1, min(failure.attempts, MOST_ATTEMPTS)),
         "first_failed_at": first_failed_at,

@@ -2,13 +2,13 @@
 
 1. Facets and groups that are new are added, in order.
 2. Letters that are new are added with their bodies and their latest try, in the order of their keys; the rest are
-   locked in the order of their ids. Nobody who holds such a lock waits for a new letter, so no two writers wait for
-   each other.
+   locked in the order of their ids, with those that the caller changes besides. Nobody who holds such a lock waits for
+   a new letter, so no two writers wait for each other.
 3. The other tries are added; one that is known already is not added again.
 4. Letters that were there before take the newer error, and reopen if they failed after they were closed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -40,10 +40,13 @@ def record_failure(**fields: Any) -> int:
     return record_failures([Failure(**fields)])[0]
 
 
-def record_failures(failures: Iterable[Failure]) -> list[int]:
-    """Record failures, each letter once however often it is named; returns the letter's id for each of them."""
+def record_failures(failures: Iterable[Failure], *, lock_too: Collection[int] = ()) -> list[int]:
+    """Record failures, each letter once however often it is named; returns the letter's id for each of them.
+
+    `lock_too`: letters that the caller, who has opened the transaction, is about to change besides.
+    """
     classifier = Classifier()
-    return record([prepare_failure(failure, classifier) for failure in failures])
+    return record([prepare_failure(failure, classifier) for failure in failures], lock_too)
 
 
 def park_events(events: Iterable[Parked]) -> list[int]:
@@ -51,28 +54,28 @@ def park_events(events: Iterable[Parked]) -> list[int]:
     return record([prepare_parked(event) for event in events])
 
 
-def record(prepared: list[Prepared]) -> list[int]:
+def record(prepared: list[Prepared], lock_too: Collection[int] = ()) -> list[int]:
     ids: dict[Key, int] = {}
     # No transaction around them all: one that locked known letters must not go on to add new ones.
     for batch in split(fold(prepared)):
         try:
             with transaction.atomic():
-                ids |= record_batch(batch)
+                ids |= record_batch(batch, lock_too)
         except DataError:
             # One of them holds what jsonb refuses after all.
             for one in batch:
-                ids |= record_carefully(one)
+                ids |= record_carefully(one, lock_too)
     return [ids[one.key] for one in prepared]
 
 
-def record_carefully(one: Prepared) -> dict[Key, int]:
+def record_carefully(one: Prepared, lock_too: Collection[int]) -> dict[Key, int]:
     try:
         with transaction.atomic():
-            return record_batch([one])
+            return record_batch([one], lock_too)
     except DataError:
         one.give_up_json()
         with transaction.atomic():
-            return record_batch([one])
+            return record_batch([one], lock_too)
 
 
 def split(prepared: list[Prepared]) -> Iterator[list[Prepared]]:
@@ -90,7 +93,7 @@ def split(prepared: list[Prepared]) -> Iterator[list[Prepared]]:
         yield batch
 
 
-def record_batch(batch: list[Prepared]) -> dict[Key, int]:
+def record_batch(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, int]:
     add_facets(batch)
     groups = add_groups(batch)
     for one in batch:
@@ -101,7 +104,7 @@ def record_batch(batch: list[Prepared]) -> dict[Key, int]:
         (event_id, consumer, source): letter_id for event_id, consumer, source, letter_id in added
     }
     new, old = [one for one in batch if one.key in ids], [one for one in batch if one.key not in ids]
-    known = lock_known(old)
+    known = lock_known(old, lock_too)
     ids |= {key: letter.id for key, letter in known.items()}
     untold = [(one, one.earlier) for one in new] + [(one, list(one.tries.values())) for one in old]
     tries = [
@@ -119,11 +122,12 @@ def find_regressed(
 ) -> dict[int, datetime]:
     """Groups of letters that opened again, and groups that were closed as a whole and have a new letter."""
     closed_at = {group.id: group.resolved_at for group in groups if group.resolved_at}
+    is_reopened = {one.key for one in reopened}
     failed_again: dict[int, datetime] = {}
     for one in [*new, *reopened]:
         if not one.letter.get("is_regression"):
             continue
         group_id, at = one.letter["group_id"], one.letter["last_failed_at"]
-        if one in reopened or (group_id in closed_at and at > closed_at[group_id]):
+        if one.key in is_reopened or (group_id in closed_at and at > closed_at[group_id]):
             failed_again[group_id] = max(at, failed_again.get(group_id, at))
     return failed_again

@@ -75,6 +75,9 @@ def stop_if_failed(run: Run, *, at_end_of_rung: bool = False) -> bool:
     is_first = at_end_of_rung and get_rung(run) == 1
     if not failed or not (is_first or (limit and failed >= limit)):
         return False
+    if min_rung(run) is None:
+        # Nothing is left that a pause could keep from happening.
+        return False
     # Whoever resumes has seen these; the count begins anew.
     run.options["forgiven"] = count_failed(run)
     run.save(update_fields=["options"])

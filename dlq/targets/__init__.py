@@ -1,13 +1,11 @@
 """Targets, and which one a consumer's letters go to; redrive.toml says so."""
 
 import json
-from dataclasses import fields
 from functools import lru_cache
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.config import refuse_unknown
 from dlq.targets.base import (
     Answer,
     ConfirmingTarget,
@@ -20,6 +18,7 @@ from dlq.targets.base import (
     get_confirmation_time,
 )
 from dlq.targets.celery import CeleryTarget
+from dlq.targets.checking import check_table
 from dlq.targets.handler import HandlerTarget, find_handler
 from dlq.targets.http import HttpTarget
 from dlq.targets.source import SourceTarget
@@ -62,11 +61,11 @@ def make_target(name: str, given: str) -> Target:
     kind = values.pop("kind", "")
     if kind not in KINDS:
         raise ImproperlyConfigured(f"{where} is of kind {kind!r}; there are {', '.join(sorted(KINDS))}.")
-    refuse_unknown(values, {field.name for field in fields(KINDS[kind])} - {"name", "kind"}, where)
+    check_table(where, KINDS[kind], values)
     try:
         target: Target = KINDS[kind](name=name, **values)
-    except TypeError as error:
-        raise ImproperlyConfigured(f"{where}: {error}.") from None
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{where}: {error}") from None
     # A lane must not be lost while a request is under way.
     if target.timeout_seconds * 2 > settings.RUN_LEASE_SECONDS:
         most = settings.RUN_LEASE_SECONDS / 2

@@ -5,19 +5,22 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from django.utils import timezone
 
-from breakers.api import Breaker, find_obstacles, get_breaker
+from breakers.api import Breaker, find_obstacles, get_breaker, get_profile
 from dlq.targets.base import Answer, Delivery, Health, TargetError
 
 # What an answer may say about why; the rest of it is not read.
 MOST_READ = 2_000
 # Nobody is waited for longer than this, whatever they ask for.
 MOST_RETRY_AFTER_SECONDS = 3600.0
+METHODS = ("POST", "PUT")
 # The server is in trouble, or too busy; anything else in 4xx is about the event.
 TRANSIENT_STATUSES = frozenset({408, 425, 429})
+
+SAFE_IN_HEADER = "".join(chr(code) for code in range(0x20, 0x7F)).replace("%", "")
 
 
 class HttpTroubleError(TargetError):
@@ -38,6 +41,26 @@ class HttpTarget:
     dedup_seconds: int = 300
     breaker_profile: str = "default"
     kind: str = "http"
+
+    def __post_init__(self) -> None:
+        """A ValueError with a sentence, which repeats nothing that may be secret."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("the url must begin with http:// or https:// and name a host.")
+        if parts.username is not None:
+            raise ValueError("the url holds a user or a password; write them as a header, with secret.")
+        if not has_port(parts):
+            raise ValueError("the port of the url is no number from 0 to 65535.")
+        if not is_plain(f"{parts.netloc}{parts.path}{parts.query}"):
+            raise ValueError(
+                "the url can hold nothing but printable ASCII without spaces; percent-encode the rest."
+            )
+        if self.method not in METHODS:
+            raise ValueError(f"the method is {self.method!r}; write {' or '.join(METHODS)}.")
+        for name, value in {**self.headers, self.secret_header: self.secret}.items():
+            if not (is_printable(name) and is_printable(value)):
+                raise ValueError(f"the header {name!r} can hold nothing but printable ASCII.")
+        get_profile(self.breaker_profile)
 
     @property
     def breaker(self) -> Breaker:
@@ -79,9 +102,9 @@ class HttpTarget:
         headers = {
             "Content-Type": "application/json",
             "Idempotency-Key": delivery.idempotency_key,
-            "Redrive-Event-Id": delivery.event_id,
-            "Redrive-Event-Type": delivery.event_type,
-            "Redrive-Consumer": delivery.consumer,
+            "Redrive-Event-Id": as_header(delivery.event_id),
+            "Redrive-Event-Type": as_header(delivery.event_type),
+            "Redrive-Consumer": as_header(delivery.consumer),
             **self.headers,
         }
         return headers | ({self.secret_header: self.secret} if self.secret else {})
@@ -100,6 +123,27 @@ class HttpTarget:
         if found is None:
             return Health(False, f"{goes} Redis does not answer, so the breaker's state is not known.")
         return Health(not found, " ".join([goes, *(one.sentence for one in found)]))
+
+
+def is_printable(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def is_plain(text: str) -> bool:
+    return is_printable(text) and " " not in text
+
+
+def has_port(parts: SplitResult) -> bool:
+    """Whether the port can be read; none at all is that of the scheme."""
+    try:
+        return parts.port is None or parts.port >= 0
+    except ValueError:
+        return False
+
+
+def as_header(text: str) -> str:
+    """Names come from anywhere, and a header holds printable ASCII: all else, and the sign, is percent-encoded."""
+    return quote(text, safe=SAFE_IN_HEADER)
 
 
 def read_retry_after(value: str) -> float | None:

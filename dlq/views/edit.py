@@ -1,7 +1,5 @@
 """Edit and replay: the event as it came, a replacement with its diff, and then the same preview as ever."""
 
-import json
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
@@ -15,8 +13,8 @@ from dlq import queries
 from dlq.masking import Masker
 from dlq.models import DeadLetter
 from dlq.operations.edits import replace_payload
-from dlq.operations.errors import OperationError
-from dlq.queries.edit import diff, find_payload, find_replacement, hides_values, write_json
+from dlq.operations.errors import OperationError, ReasonMissing
+from dlq.queries.edit import diff, find_payload, find_replacement, hides_values, read_payload, write_json
 
 # The editor is as high as what stands in it, within reason.
 FEWEST_ROWS, MOST_ROWS = 8, 30
@@ -38,9 +36,9 @@ def compare(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     letter = get_editable(request, letter_id)
     text = request.POST.get("payload", "")
     try:
-        changes = diff(find_payload(letter), json.loads(text))
+        changes = diff(find_payload(letter), read_payload(text))
     except ValueError as error:
-        return show(request, letter, text, problem=f"This is not JSON: {error}.", status=422)
+        return show(request, letter, text, problem=str(error), wrong="payload", status=422)
     return show(request, letter, text, changes=changes, is_compared=True)
 
 
@@ -50,9 +48,11 @@ def save(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     letter = get_editable(request, letter_id)
     text, reason = request.POST.get("payload", ""), request.POST.get("reason", "").strip()
     try:
-        replace_payload(letter, json.loads(text), actor=request.user, reason=reason)
+        replace_payload(letter, read_payload(text), actor=request.user, reason=reason)
     except ValueError as error:
-        return show(request, letter, text, problem=f"This is not JSON: {error}.", status=422)
+        return show(request, letter, text, problem=str(error), wrong="payload", status=422)
+    except ReasonMissing as error:
+        return show(request, letter, text, problem=str(error), wrong="reason", status=409)
     except OperationError as error:
         return show(request, letter, text, problem=str(error), status=409)
     messages.success(request, "The replacement is on record; the original is kept. Now replay the letter.")
@@ -74,6 +74,7 @@ def show(
     changes: list[tuple[str, str]] | None = None,
     is_compared: bool = False,
     problem: str = "",
+    wrong: str = "",
     status: int = 200,
 ) -> HttpResponse:
     context = {
@@ -85,5 +86,6 @@ def show(
         "is_compared": is_compared,
         "replacement": find_replacement(letter),
         "problem": problem,
+        "wrong": wrong,
     }
     return render_page(request, "dlq/edit.html", context, title=f"Edit letter {letter.pk}", status=status)

@@ -61,7 +61,9 @@ def render_group(request: HtmxHttpRequest, group_id: int, *, wrong: forms.Form |
         "height": HISTOGRAM_HEIGHT,
         # Masked for everybody: seeing more is an act of its own, on the letter's page.
         "samples": [nobody.letter(letter) for letter in detail.samples],
-        "elsewhere": GroupTable(detail.elsewhere, masker=masker, exclude=("versions", "assignee", "blocked")),
+        "elsewhere": GroupTable(
+            detail.elsewhere, masker=masker, exclude=("versions", "assignee", "blocked", "first_at")
+        ),
         "runbook": queries.find_runbook(detail),
         "mute_for": MUTE_FOR,
         "offers": find_offers(detail.group.source, detail.group.consumer),

@@ -91,7 +91,7 @@ def render_letter(
         "shown": shown,
         "is_masked": not masker.is_unmasked,
         "shows_masked": shows_masked,
-        "summary": masker.summary(detail.letter),
+        "summary": shown.summary,
         "attempts": [(attempt, shown.text(attempt.error_message)) for attempt in detail.attempts],
         "trace": read_lines(shown.stacktrace),
         "tree": Tree(shown.payload) if shown.payload is not None else None,

@@ -17,12 +17,15 @@ from dlq.forms import ReplayForm
 from dlq.models import ReplaySwitch
 from dlq.operations import allow_replays, start_replay, stop_replays
 from dlq.operations.errors import OperationError
-from dlq.queries.replay import preview_replay
+from dlq.queries.replay import ReplayPreview, preview_replay
 from dlq.queries.replay_run import MOST_COUNTED, count_active_replays
 from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
 
 # What the confirmation adds to the selection when it posts it back.
 OWN_FIELDS = FORM_FIELDS | {*ReplayForm.base_fields, "acknowledged"}
+# How a choice of the form is written on the command line, and a reason that somebody still has to give.
+STARTS = {"canary": "--canary", "all": "--no-canary", "dry": "--dry-run"}
+REASON = "--reason '…'"
 
 
 @require_safe
@@ -46,7 +49,7 @@ def confirm(
         "force": "force" in params,
         "force_url": with_param(params, "force"),
         "earlier_url": with_param(params, "with_earlier"),
-        "command": write_command(params),
+        "command": write_command(params, found),
         "back": back_url(without_own(params)),
         "request_key": uuid4(),
         "type_above": settings.TYPE_NUMBER_ABOVE,
@@ -138,8 +141,8 @@ def with_param(params: QueryDict, name: str) -> str:
     return f"{reverse('dlq:confirm_replay')}?{kept.urlencode()}"
 
 
-def write_command(params: QueryDict) -> str:
-    """The same on the command line."""
+def write_command(params: QueryDict, found: ReplayPreview) -> str:
+    """The same on the command line, with all that it would be refused without."""
     scope = params.get("scope")
     if scope == "group":
         which = [f"--group {read_number(params, 'group')}"]
@@ -151,4 +154,9 @@ def write_command(params: QueryDict) -> str:
     else:
         which = [f"--letter {int(pk)}" for pk in params.getlist("id") if pk.isascii() and pk.isdigit()]
     extent = [f"--{name.replace('_', '-')}" for name, is_given in read_extent(params).items() if is_given]
-    return " ".join(["manage.py replay", *which, *extent, "--canary"])
+    needed = [*(["--acknowledge"] if found.later_count else []), *([REASON] if "force" in params else [])]
+    return " ".join(["manage.py replay", *which, *extent, write_start(params), *needed])
+
+
+def write_start(params: QueryDict) -> str:
+    return STARTS.get(params.get("start", ""), STARTS["canary"])

@@ -59,10 +59,17 @@ def confirm_apply(request: HtmxHttpRequest, rule_id: int) -> HttpResponse:
 
 
 def ask_to_apply(
-    request: HtmxHttpRequest, rule: ClassificationRule, *, problem: str = "", status: int = 200
+    request: HtmxHttpRequest,
+    rule: ClassificationRule,
+    *,
+    problem: str = "",
+    wrong: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     """Count what would be classified again; after a problem, with the numbers as they are now."""
     found = preview_rule(rule)
+    # What stands at a field that is not asked for any more would be said nowhere.
+    wrong = wrong if found.count > settings.TYPE_NUMBER_ABOVE else ""
     context = {
         "rule": rule,
         "preview": found,
@@ -70,6 +77,7 @@ def ask_to_apply(
         "request_key": uuid4(),
         "type_above": settings.TYPE_NUMBER_ABOVE,
         "problem": problem,
+        "wrong": wrong,
     }
     title = f"Classify {found.count:,} letter{'' if found.count == 1 else 's'} again"
     title = title if found.count else "Nothing to classify again"
@@ -83,7 +91,7 @@ def apply(request: HtmxHttpRequest, rule_id: int) -> HttpResponse:
     confirmed = read_number(params, "count")
     if not is_typed(params, confirmed):
         problem = f"To classify {confirmed:,} letters again, type that number."
-        return ask_to_apply(request, rule, problem=problem, status=422)
+        return ask_to_apply(request, rule, problem=problem, wrong="typed", status=422)
     try:
         run = apply_rules(
             rule,

@@ -33,7 +33,7 @@ def read_selection(
         if params.get("scope") == "matching":
             form = LetterFilter(params, user=request.user)
             if not form.is_valid():
-                raise BadRequest(f"The filter is wrong: {form.errors.as_text()}")
+                raise BadRequest(f"The filter is wrong. {form.problem}")
             return select_matching(form, watermark)
         ids = [int(pk) for pk in params.getlist("id") if pk.isascii() and pk.isdigit() and len(pk) <= 18]
         return select_ids(ids, watermark)

@@ -16,7 +16,7 @@ from dashboard.access import may, needs
 from dashboard.markup import markup
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.operations import Done, handle_letters
-from dlq.operations.errors import OperationError
+from dlq.operations.errors import OperationError, ReasonMissing
 from dlq.preview import preview
 from dlq.verbs import VERBS, Verb
 from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
@@ -76,13 +76,21 @@ def confirm(
     params: QueryDict | None = None,
     *,
     problem: str = "",
+    wrong: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Count what the verb would touch and say what follows; after a problem, with the numbers as they are now."""
+    """Count what the verb would touch and say what follows; after a problem, with the numbers as they are now.
+
+    `wrong` names the field at which the problem is said; empty: it is about the whole.
+    """
     params = request.GET if params is None else params
     # A new count takes a new watermark: what arrived since is part of it.
     selection = read_selection(request, params, watermark=None, closed=verb.name == "restore")
     found = preview(verb, selection)
+    total = found.total(with_followers=True)
+    # What stands at a field that is not asked for any more would be said nowhere.
+    if not found.count or (wrong == "typed" and total <= settings.TYPE_NUMBER_ABOVE):
+        wrong = ""
     context = {
         "verb": verb,
         "preview": found,
@@ -93,11 +101,12 @@ def confirm(
         "back": back_url(params),
         "reason": params.get("reason", ""),
         "request_key": uuid4(),
-        "total": found.total(with_followers=True),
+        "total": total,
         "followers": params.get("followers", "wait"),
         "type_above": settings.TYPE_NUMBER_ABOVE,
         "may_replay": may(request.user, "replay.start"),
         "problem": problem,
+        "wrong": wrong,
     }
     title = f"{verb.name.capitalize()} {found.count:,} letter{'' if found.count == 1 else 's'}"
     title = title if found.count else f"Nothing to {verb.name}"
@@ -118,7 +127,7 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
         raise PermissionDenied("To replay their followers you need the permission replay.start.")
     if not is_typed(params, confirmed):
         problem = f"To {verb.name} {confirmed:,} letters, type that number."
-        return confirm(request, verb, params, problem=problem, status=422)
+        return confirm(request, verb, params, problem=problem, wrong="typed", status=422)
     try:
         done = handle_letters(
             verb,
@@ -130,6 +139,8 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
             with_followers=with_followers,
             replays_followers=replays_followers,
         )
+    except ReasonMissing as error:
+        return confirm(request, verb, params, problem=str(error), wrong="reason", status=409)
     except OperationError as error:
         return confirm(request, verb, params, problem=str(error), status=409)
     if done.run:
@@ -141,9 +152,11 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
 def describe(verb: Verb, done: Done) -> SafeString:
     """What was done, what was not, and the way back."""
     number = f"{done.count:,} letter{'' if done.count == 1 else 's'}"
+    number = f"Payload of {number}" if verb.name == "erase" else number
     text = markup("{} {}.", number, verb.done)
     if done.moved_count:
-        text += markup(" {} had moved on meanwhile and were left alone.", f"{done.moved_count:,}")
+        were = "was" if done.moved_count == 1 else "were"
+        text += markup(" {} had moved on meanwhile and {} left alone.", f"{done.moved_count:,}", were)
     if verb.is_closing and done.ids:
         undo = reverse("dlq:confirm_restore") + "?" + urlencode([("id", pk) for pk in done.ids])
         text += markup(' <a href="{}" data-dialog>Undo…</a>', undo)

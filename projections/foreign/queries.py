@@ -69,6 +69,13 @@ class ForeignRow:
     def is_undone(self) -> bool:
         return bool(self.projection.reset.get("verdict") == UNDONE)
 
+    @property
+    def trouble(self) -> Reason | None:
+        """Why it needs somebody; None: it does not."""
+        if self.is_undone and self.reason.tone != "bad":
+            return Reason("Reset undone", "bad", self.projection.reset["sentence"])
+        return self.reason if self.reason.tone == "bad" else None
+
 
 def list_foreign_rows(source: str = "") -> list[ForeignRow]:
     """Every projection that others run, those that need somebody first; `source` empty: of all sources."""
@@ -82,7 +89,7 @@ def list_foreign_rows(source: str = "") -> list[ForeignRow]:
         ForeignRow(p, explain(p), letters[p.source].get(p.name, {}), samples.get(p.pk, []))
         for p in projections
     ]
-    return sorted(rows, key=lambda row: (SEVERITY[row.reason.tone], str(row.projection)))
+    return sorted(rows, key=lambda row: (row.trouble is None, SEVERITY[row.reason.tone], str(row.projection)))
 
 
 def get_foreign_row(projection: ForeignProjection) -> ForeignRow:
@@ -160,7 +167,8 @@ def find_troubled() -> Iterator[Need]:
         if row.reset.get("verdict") == UNDONE:
             yield Need(f"The reset of {row} seems undone", row.reset["sentence"], url, "See the checkpoint")
         if is_recent_loss(row):
-            headline = f"{row} may have lost {row.unaccounted['number']:,} event(s)"
+            number = row.unaccounted["number"]
+            headline = f"{row} may have lost {number:,} event{'' if number == 1 else 's'}"
             yield Need(headline, row.unaccounted["sentence"], url, "See which", "warn")
 
 

@@ -148,12 +148,16 @@ def tell_losses(losses: Unaccounted, known: dict[str, Any], now: datetime) -> di
 
 def is_out_of_sight(known: dict[str, Any], losses: Unaccounted, now: datetime) -> bool:
     """Whether this look did not come to what an earlier one found: that stays, for a week or until there is news."""
-    if not known.get("number"):
+    # What an earlier version kept may not say when it begins, or not even how old it is.
+    begins_at, newest_at = known.get("begins_at"), known.get("newest_at")
+    if not known.get("number") or not newest_at:
         return False
-    begins_at, newest_at = (datetime.fromisoformat(known[key]) for key in ("begins_at", "newest_at"))
-    if now - newest_at > FORGET_AFTER or (losses.newest_at and losses.newest_at > newest_at):
+    newest = datetime.fromisoformat(newest_at)
+    if now - newest > FORGET_AFTER or (losses.newest_at and losses.newest_at > newest):
         return False
-    return losses.number is None or (losses.since is not None and begins_at < losses.since)
+    if losses.number is None:
+        return True
+    return losses.since is not None and (not begins_at or datetime.fromisoformat(begins_at) < losses.since)
 
 
 def take_samples() -> None:

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from projections.models.projection import Projection
 
@@ -35,3 +36,10 @@ class RebuildRequest(models.Model):
 
     def __str__(self) -> str:
         return f"request {self.pk}"
+
+    @property
+    def has_lapsed(self) -> bool:
+        """Also before beat has noted it: nothing can be decided any more."""
+        return self.state == self.State.EXPIRED or (
+            self.state == self.State.OPEN and self.expires_at <= timezone.now()
+        )

@@ -82,7 +82,8 @@ def why_no_reset(row: Projection, position: int) -> str:
     """What speaks against this position; empty: nothing does."""
     tail, head = get_tail(), get_head()
     if not tail <= position <= head:
-        return f"There is no position {position:,}; the store has events from {tail + 1:,} to {head:,}."
+        has = f"events from {tail + 1:,} to {head:,}" if head > tail else "no event"
+        return f"There is no position {position:,}; the store has {has}."
     if position > row.position and row.criticality == Criticality.LEDGER:
         # What may not skip one event may not leave out many.
         return f"{row} is a ledger: it may go back, and not forward past events that it has not handled."

@@ -37,9 +37,9 @@ GET_VERSION = "SELECT coalesce(max(version), 0) FROM projections_event WHERE str
 # The events in the order given, each with its number among those of its type; none if the version is not as expected.
 INSERT = """
 WITH given AS (
-    SELECT row_number() OVER () AS n, e.*
+    SELECT *
     FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(data)s::jsonb[], %(metadata)s::jsonb[])
-        AS e(event_id, type, data, metadata)
+        WITH ORDINALITY AS e(event_id, type, data, metadata, n)
 ), numbered AS (
     INSERT INTO projections_eventtype AS known (name, number)
     SELECT type, count(*) FROM given GROUP BY type

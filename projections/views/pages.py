@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 from django.core.exceptions import BadRequest
 from django.http import HttpResponse
@@ -14,6 +15,7 @@ from projections.definition import find_projector
 from projections.foreign.queries import is_behind, list_foreign_rows
 from projections.foreign.tables import ForeignTable
 from projections.models import NATIVE, Projection
+from projections.reasons import explain_missing
 from projections.store.read import find_event
 from projections.tables import HistoryTable, ProjectionTable, RequestTable, SkipTable
 
@@ -25,19 +27,24 @@ MAYBE_ID = re.compile(r"[0-9]{1,18}")
 @require_safe
 def list_projections(request: HtmxHttpRequest) -> HttpResponse:
     rows, foreign = queries.list_rows(), list_foreign_rows()
+    troubled = [(str(row.projection), row.reason) for row in rows if row.reason.tone == "bad"]
+    troubled_elsewhere = [(str(row.projection), row.trouble) for row in foreign if row.trouble]
     context = {
         "rows": rows,
         "table": ProjectionTable(rows),
-        "troubled": [
-            *(row for row in rows if row.reason.tone == "bad"),
-            *(row for row in foreign if row.reason.tone == "bad"),
-        ],
+        "troubled": [*troubled, *troubled_elsewhere],
         "total_count": len(rows) + len(foreign),
         "behind_count": sum(row.is_behind for row in rows)
         + sum(is_behind(row.projection) for row in foreign),
+        # Paused, waiting or just stopped: nobody is needed yet, and up to date is not the word.
+        "uneasy_count": [*(row.reason.tone for row in rows), *(row.reason.tone for row in foreign)].count(
+            "warn"
+        ),
         "unknown_count": sum(row.projection.lag is None or row.projection.is_stale for row in foreign),
         "foreign": foreign,
         "foreign_table": ForeignTable(foreign),
+        # What needs somebody is not to be scrolled for.
+        "is_foreign_first": bool(troubled_elsewhere) and not troubled,
         "live_url": request.path,
     }
     return render_page(request, "projections/projections.html", context, title="Projections")
@@ -46,14 +53,17 @@ def list_projections(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def show_projection(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
     projection = get_object_or_404(Projection, pk=projection_id)
-    row = queries.get_row(projection)
+    row, account = queries.get_row(projection), accounting.show(projection)
+    if account.missing and row.reason.tone == "good":
+        # Beat has not come to it yet, and the page is not to contradict its own account.
+        row = replace(row, reason=explain_missing(account.missing))
     projector = find_projector(projection.name)
     context = {
         "row": row,
         "projection": projection,
         "chart": charts.draw_lag(row.measures.samples, row.sample),
         "failures": charts.draw_failures(queries.list_paces(projection)),
-        "account": accounting.show(projection),
+        "account": account,
         "blocked": find_event(projection.position + 1) if projection.block else None,
         "recent": list_recent(projection.name, source=NATIVE, limit=RECENT_SIZE),
         "pause": queries.find_pause(projection),

@@ -117,9 +117,11 @@ def deny(request: HttpRequest, request_id: int) -> HttpResponse:
 
 def describe_rebuild(row: Projection) -> list[str]:
     preview = queries.preview_rebuild(row)
+    events = "1 event is" if preview.events == 1 else f"{preview.events:,} events are"
+    took = "less than a second" if preview.seconds < 1 else f"about {duration(preview.seconds)}"
     sentences = [
-        f"The read model of {row} is emptied by its own truncate(), and {preview.events:,} events are handled again, "
-        f"in about {duration(preview.seconds)}. Until then readers see it incomplete."
+        f"The read model of {row} is emptied by its own truncate(), and {events} handled again, in {took}. "
+        "Until then readers see it incomplete."
     ]
     if preview.letters:
         sentences.append(f"Open or parked letters that close as their events succeed: {preview.letters:,}.")

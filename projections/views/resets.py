@@ -13,11 +13,14 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from projections import operations, queries
+from projections.definition import find_projector
 from projections.models import Projection
 from projections.store import find_position, get_tail
 from projections.views.confirm import Confirmation, ask, get_reason
 from projections.views.rebuilds import start
 from projections.views.verbs import read_position
+
+TARGETS = ("start", "position", "time")
 
 
 @require_safe
@@ -26,12 +29,26 @@ def confirm_reset(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
     """Without a target in the address, the choice of one; with it, what follows and the form that does it."""
     row = get_object_or_404(Projection, pk=projection_id)
     back = reverse("projections:projection", args=[row.pk])
-    position = read_target(request.GET) if "to" in request.GET else None
-    problem = "" if position is None else operations.why_no_reset(row, position)
+    position, problem, status = None, "", 200
+    if "to" in request.GET:
+        try:
+            position = read_target(request.GET)
+        except BadRequest as error:
+            problem, status = str(error), 400
+        else:
+            problem, status = operations.why_no_reset(row, position), 409
     if position is None or problem:
-        context = {"row": row, "back": back, "problem": problem, "zone": timezone.get_current_timezone_name()}
+        to = request.GET.get("to", "")
+        context = {
+            "row": row,
+            "back": back,
+            "problem": problem,
+            "zone": timezone.get_current_timezone_name(),
+            "to": to if to in TARGETS else "position",
+            "position": request.GET.get("position", "")[:40] or row.position,
+            "time": request.GET.get("time", "")[:40],
+        }
         title = f"Reset the checkpoint of {row}"
-        status = 409 if problem else 200
         return render_page(request, "projections/choose_reset.html", context, title=title, status=status)
     confirmation = Confirmation(
         f"Set the checkpoint of {row} to {position:,}?",
@@ -66,7 +83,8 @@ def describe_reset(row: Projection, position: int) -> list[str]:
         return [
             f"{row} goes back from {row.position:,} to {position:,}. Events of its types that are handled again: "
             f"{again:,}, and what it handles until then.",
-            "The read model is not emptied: what its handlers add, they add a second time. A rebuild would empty it.",
+            "The read model is not emptied: what its handlers add, they add a second time."
+            + (" A rebuild would empty it." if supports_rebuild(row) else ""),
         ]
     if position > row.position:
         return [
@@ -77,12 +95,21 @@ def describe_reset(row: Projection, position: int) -> list[str]:
     return [f"{row} stays at {position:,}. What holds it up is tried afresh, and the account begins there."]
 
 
+def supports_rebuild(row: Projection) -> bool:
+    projector = find_projector(row.name)
+    return projector is not None and projector.supports_rebuild
+
+
 def read_target(params: QueryDict) -> int:
     """The position that the form asks for: the start, a position, or a time."""
-    to = params.get("to")
+    to = params.get("to", "")
     if to == "start":
         return get_tail()
-    return find_position(read_time(params)) if to == "time" else read_position(params)
+    if to == "position":
+        return read_position(params)
+    if to == "time":
+        return find_position(read_time(params))
+    raise BadRequest(f"to is {to[:40]!r}; it can be start, position or time.")
 
 
 def read_time(params: QueryDict) -> datetime:

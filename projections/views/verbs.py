@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, saying_refusal
@@ -54,7 +55,10 @@ def resume(request: HttpRequest, projection_id: int) -> HttpResponse:
 @require_safe
 @needs("projection.skip")
 def confirm_skip(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
-    row, name = get_blocked(projection_id)
+    row = get_object_or_404(Projection, pk=projection_id)
+    name = name_blocked(row)
+    if not name:
+        return turn_away(request, row)
     sentences = [
         f"{row} goes on without the effect of {name}, now and in every rebuild.",
         "Later events of its stream are handled as if it had not happened. It stays on record under skipped events.",
@@ -79,7 +83,10 @@ def skip(request: HttpRequest, projection_id: int) -> HttpResponse:
 @require_safe
 @needs("projection.dead_letter")
 def confirm_dead_letter(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
-    row, name = get_blocked(projection_id)
+    row = get_object_or_404(Projection, pk=projection_id)
+    name = name_blocked(row)
+    if not name:
+        return turn_away(request, row)
     sentences = [
         f"{name} becomes a dead letter of {row}, and {row} goes on.",
         "Later events of its stream are parked behind it, in order, until it is replayed or closed.",
@@ -127,11 +134,17 @@ def bring_back(request: HttpRequest, skip_id: int) -> HttpResponse:
     return redirect("dlq:letter", letter_id=letter_id)
 
 
-def get_blocked(projection_id: int) -> tuple[Projection, str]:
-    """The projection, and the event that holds it up in words."""
-    row = get_object_or_404(Projection, pk=projection_id)
+def name_blocked(row: Projection) -> str:
+    """The event that holds it up, in words; empty: none does."""
     event = find_event(row.position + 1) if row.block else None
-    return row, f"{event.type} of {event.stream}" if event else "the next event"
+    return f"{event.type} of {event.stream}" if event else ""
+
+
+def turn_away(request: HtmxHttpRequest, row: Projection) -> HttpResponse:
+    """Nothing holds it up any more: its page says so, also in place of a dialog."""
+    messages.error(request, f"No event holds {row} up now.")
+    address = reverse("projections:projection", args=[row.pk])
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
 
 
 def make(

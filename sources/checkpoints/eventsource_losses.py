@@ -82,7 +82,7 @@ def find_losses(cursor: Cursor, checkpoint: ForeignCheckpoint, types: list[str] 
     return Unaccounted(
         len(lost),
         f"{them} came after five failures in a row and left no letter. Since 0.12 eventsource-py refuses events "
-        "for 30 s then, without a trace; older versions handle them. Look whether their effect is there.",
+        "for 30 s then, without a trace; older versions handle them. Look whether the effect is there.",
         [
             NamedEvent(event.event_id, event.event_type, event.stream, str(event.position))
             for event in lost[:MOST_NAMED]

@@ -43,9 +43,17 @@ def inspect(connection: Connection, mapping: Mapping, seconds: float) -> Found:
         recognised.append(f"{mapping.table}: {len(columns)} columns, all that are needed are there.")
         if not columns[mapping.key].is_indexed:
             recognised.append(f"{mapping.key} has no index: every look reads the whole table.")
+    return Found(reads, writes, recognised, say_role(mapping, columns, role, reads, writes))
+
+
+def say_role(
+    mapping: Mapping, columns: dict[str, Column], role: str, reads: Ability, writes: Ability
+) -> list[str]:
+    """Nothing where it is the table that is not as described: that is not for want of a right."""
     verbs = [verb for verb, can in (("read", reads), ("update the status in", writes)) if can]
-    role_says = f"The role {role} may {' and '.join(verbs) or 'do nothing with'} {mapping.table}."
-    return Found(reads, writes, recognised, [role_says])
+    if not verbs and (not columns or any(column.is_readable for column in columns.values())):
+        return []
+    return [f"The role {role} may {' and '.join(verbs) or 'do nothing with'} {mapping.table}."]
 
 
 def why_not_read(mapping: Mapping, columns: dict[str, Column], role: str) -> str:

@@ -2,9 +2,13 @@
 
 Those that are as they were last seen change nothing: their letters may have been dealt with since.
 1. Rows that are known are noted as they are now. From here on the trigger sees no difference, so nothing is owed.
-2. The failures are recorded: a new letter, or a newer try of a known one.
+2. The failures are recorded: a new letter, or a newer try of a known one. The letters that the rows had until now are
+   locked with those, all in the order of their ids, as by everybody: some of them are closed in 5.
 3. Rows that are new are noted with their letters, and those whose key was of another event before.
 4. Letters that are closed all the same open again: the source has the last word on its own row.
+5. A letter whose open row has become another event's is closed, as if the row were gone, unless another row of it is
+   open. No sweep could come to it any more, so it is not left to a later transaction, which may never be.
+If the process dies before all of it commits: nothing happened, and the rows are news to the next look too.
 """
 
 import json
@@ -17,10 +21,13 @@ from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from dashboard.documents import send
-from dlq.api import Failure, find_letters, record_failures, reopen_letters
+from dlq.api import Closing, Failure, find_letters, record_failures, reopen_letters
 from sources.base import ForeignLetter, ForeignState, Words
 from sources.models import ForeignRow, MovedRow
 from sources.sql.rows import find_text, parse, split_path
+from sources.sync.closing import close_letters
+
+TAKEN = "Its row at {source} belongs to another letter now."
 
 # Rows that are known take what was seen; is_open and is_retrying are what the words say. One that was asked to be tried
 # again counts from when that was first seen here, and anew after every move: then somebody did try it.
@@ -54,11 +61,15 @@ def take_rows(source: str, words: Words, rows: list[ForeignLetter]) -> None:
         return
     note_undone(source, words, rows, before)
     note_seen(source, words, [row.state for row in rows if row.key in before])
-    ids = record_failures(make_failure(source, row) for row in rows)
+    had = {known.letter_id for row in rows if (known := before.get(row.key))}
+    ids = record_failures((make_failure(source, row) for row in rows), lock_too=had)
     taken = [(row, letter_id, before.get(row.key)) for row, letter_id in zip(rows, ids, strict=True)]
     new = [(row, letter_id) for row, letter_id, known in taken if not known or known.letter_id != letter_id]
     add_rows(source, words, new)
     reopen_letters(set(ids))
+    close_letters(
+        [Closing(letter_id, False, source, TAKEN.format(source=source)) for letter_id in had - set(ids)]
+    )
 
 
 def is_news(row: ForeignRow | None, state: ForeignState, words: Words) -> bool:

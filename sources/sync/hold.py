@@ -64,6 +64,17 @@ class SourceLostError(Exception):
     """Another process looks at this source now; nothing may be recorded for it any more."""
 
 
+class Stage:
+    """A part of a look. Each has time of its own, so that none that has much to do keeps another from beginning."""
+
+    def __init__(self) -> None:
+        self._ends_at = time.monotonic() + STAGE_SECONDS
+
+    @property
+    def is_time_left(self) -> bool:
+        return time.monotonic() < self._ends_at
+
+
 class SourceHold:
     """A process's hold on a source, for as long as its lease is renewed by recordings."""
 
@@ -83,15 +94,7 @@ class SourceHold:
         self.inspection = inspection
         self.inspected_at = inspected_at
         self.error_count = error_count
-        self._began = self._stage_began = time.monotonic()
-
-    def begin_stage(self) -> None:
-        """Each has time of its own, so that none that has much to do keeps another from beginning."""
-        self._stage_began = time.monotonic()
-
-    @property
-    def is_time_left(self) -> bool:
-        return time.monotonic() < self._stage_began + STAGE_SECONDS
+        self._began = time.monotonic()
 
     @contextmanager
     def recording(self) -> Iterator[None]:

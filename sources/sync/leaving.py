@@ -1,9 +1,10 @@
 """Rows that their source has done with: resolved, discarded or gone; the caller has opened the transaction."""
 
-from dlq.api import Closing, close_at_source, find_letters
+from dlq.api import Closing, find_letters
 from sources.base import ForeignState, Words
 from sources.models import ForeignRow
 from sources.sync.arriving import note_seen
+from sources.sync.closing import close_letters
 
 GONE = "The row is gone from {source}."
 CLOSED = "{source} says {status}."
@@ -20,10 +21,7 @@ def close_rows(source: str, words: Words, states: list[ForeignState], gone: list
     ForeignRow.objects.filter(source=source, key__in=gone).update(
         status="", is_open=False, retrying_since=None
     )
-    open_still = ForeignRow.objects.filter(letter_id__in=list(letters), is_open=True)
-    for letter_id in open_still.values_list("letter_id", flat=True):
-        letters.pop(letter_id, None)
-    close_at_source(
+    close_letters(
         [make_closing(source, words, letter_id, closed.get(key)) for letter_id, key in letters.items()]
     )
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from sources.base import Letters
 from sources.models import ForeignRow
 from sources.sync.arriving import find_rows, has_changed, take_rows
-from sources.sync.hold import SourceHold
+from sources.sync.hold import SourceHold, Stage
 from sources.sync.leaving import close_rows
 
 # One transaction's worth; as many as one batch of recording takes.
@@ -34,7 +34,7 @@ SWEEP_REST = 10
 def read_new(hold: SourceHold, letters: Letters) -> None:
     """At least one batch, however slow the source is."""
     head = letters.find_newest_key() if letters.keys_grow else ""
-    hold.begin_stage()
+    stage = Stage()
     while is_behind(hold.cursor, head):
         rows = letters.read_open(after=hold.cursor.get("newest", ""), until=head, limit=BATCH_SIZE)
         if rows:
@@ -42,7 +42,7 @@ def read_new(hold: SourceHold, letters: Letters) -> None:
                 take_rows(hold.name, letters.words, rows)
         # To the head even if the last rows before it are closed: they would be passed over again every time.
         hold.cursor["newest"] = rows[-1].key if len(rows) == BATCH_SIZE else head
-        if not hold.is_time_left:
+        if not stage.is_time_left:
             break
     # Read by the page: what is shown is not all that there is.
     hold.cursor["is_behind"] = is_behind(hold.cursor, head)
@@ -67,9 +67,8 @@ def sweep(hold: SourceHold, letters: Letters) -> None:
             return
         hold.cursor["sweep"] = {"token": token, "known_after": "", "open_after": "", "seconds": 0.0}
     progress = hold.cursor["sweep"]
-    hold.begin_stage()
-    began = time.monotonic()
-    is_done = sweep_known(hold, letters, progress) and sweep_open(hold, letters, progress)
+    began, stage = time.monotonic(), Stage()
+    is_done = sweep_known(hold, letters, stage, progress) and sweep_open(hold, letters, stage, progress)
     progress["seconds"] += time.monotonic() - began
     if is_done:
         hold.cursor["writes"] = progress["token"]
@@ -85,9 +84,9 @@ def is_due(cursor: dict[str, Any], token: str | None) -> bool:
     return token is None or token != cursor.get("writes") or since > SWEEP_SECONDS
 
 
-def sweep_known(hold: SourceHold, letters: Letters, progress: dict[str, Any]) -> bool:
+def sweep_known(hold: SourceHold, letters: Letters, stage: Stage, progress: dict[str, Any]) -> bool:
     """Look up what we know to be open; True when all of it was."""
-    while progress["known_after"] is not None and hold.is_time_left:
+    while progress["known_after"] is not None and stage.is_time_left:
         known = ForeignRow.objects.filter(source=hold.name, is_open=True, key__gt=progress["known_after"])
         rows = {row.key: row for row in known.order_by("key")[:SWEEP_SIZE]}
         if rows:
@@ -96,9 +95,9 @@ def sweep_known(hold: SourceHold, letters: Letters, progress: dict[str, Any]) ->
     return progress["known_after"] is None
 
 
-def sweep_open(hold: SourceHold, letters: Letters, progress: dict[str, Any]) -> bool:
+def sweep_open(hold: SourceHold, letters: Letters, stage: Stage, progress: dict[str, Any]) -> bool:
     """List what is open there, and take what we do not have as open; True when the list came to its end."""
-    while progress["open_after"] is not None and hold.is_time_left:
+    while progress["open_after"] is not None and stage.is_time_left:
         keys = letters.list_open_keys(after=progress["open_after"], limit=SWEEP_SIZE)
         known = {key for key, row in find_rows(hold.name, keys).items() if row.is_open}
         take(hold, letters, [key for key in keys if key not in known])

@@ -25,8 +25,7 @@ from sources.sync.writing import HELD, as_seen, is_as_seen, list_owed, watch, wr
 def send_releases(hold: SourceHold, letters: Letters) -> SourceError | None:
     """Returns what kept some from being written."""
     trouble = None
-    hold.begin_stage()
-    while hold.is_time_left and (owed := list_owed(OwedRelease, hold, "release_after")):
+    for owed in list_owed(OwedRelease, hold, "release_after"):
         with transaction.atomic():
             trouble = release(hold, letters, owed) or trouble
     return trouble
@@ -40,7 +39,7 @@ def release(hold: SourceHold, letters: Letters, owed: list[OwedRelease]) -> Sour
         for one in owed
         if word and one.key in rows and rows[one.key].retrying_since == one.retrying_since
     }
-    done, trouble = write(hold, letters, list(changes.values()))
+    done, trouble = write(letters, list(changes.values()))
     missed = [key for key in changes if key not in done]
     found = letters.find_states(missed) if missed else {}
     held = {key for key in missed if is_as_seen(changes[key], found.get(key))}

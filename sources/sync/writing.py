@@ -13,6 +13,7 @@ the sweep makes the letter follow its row. After 4 commits: what changed meanwhi
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
@@ -23,7 +24,7 @@ from dlq.api import Standing, find_letters
 from sources.base import Change, ForeignState, Letters, SourceError, Words
 from sources.models import ForeignRow, OwedRelease, OwedWrite
 from sources.sync.arriving import note_moved, note_seen, take_rows
-from sources.sync.hold import SourceHold
+from sources.sync.hold import SourceHold, Stage
 
 # One transaction's worth: its rows are locked there, and their owner waits.
 BATCH_SIZE = 500
@@ -40,24 +41,33 @@ Owed = TypeVar("Owed", OwedWrite, OwedRelease)
 def send_owed(hold: SourceHold, letters: Letters) -> SourceError | None:
     """Returns what kept some from being written."""
     trouble = None
-    hold.begin_stage()
-    while hold.is_time_left and (owed := list_owed(OwedWrite, hold, "write_after")):
+    for owed in list_owed(OwedWrite, hold, "write_after"):
         trouble = send_batch(hold, letters, owed) or trouble
     return trouble
 
 
-def list_owed(model: type[Owed], hold: SourceHold, place: str) -> list[Owed]:
-    """The next batch, from where the last look ended: what cannot be written must not stand before what can."""
-    owed = model.objects.filter(source=hold.name, pk__gt=hold.cursor.get(place, 0))
-    found = list(owed.order_by("pk")[:BATCH_SIZE])
-    hold.cursor[place] = found[-1].pk if found else 0
-    return found
+def list_owed(model: type[Owed], hold: SourceHold, place: str) -> Iterator[list[Owed]]:
+    """Batches, from where the last look ended: what cannot be written must not stand before what can.
+
+    Once around while there is time, and at least one: a look that tries nothing would take what is refused for mended.
+    """
+    began = hold.cursor.get(place, 0)
+    owed = model.objects.filter(source=hold.name).order_by("pk")
+    stage = Stage()
+    for part in (owed.filter(pk__gt=began), owed.filter(pk__lte=began)):
+        after = 0
+        while found := list(part.filter(pk__gt=after)[:BATCH_SIZE]):
+            hold.cursor[place] = after = found[-1].pk
+            yield found
+            if not stage.is_time_left:
+                return
+    hold.cursor[place] = 0
 
 
 def send_batch(hold: SourceHold, letters: Letters, owed: list[OwedWrite]) -> SourceError | None:
     words = letters.words
     wishes = {wish[0].key: wish for wish in list_wishes(hold.name, words, [one.letter_id for one in owed])}
-    done, trouble = write(hold, letters, [change for _, _, change in wishes.values()])
+    done, trouble = write(letters, [change for _, _, change in wishes.values()])
     missed = [key for key in wishes if key not in done]
     found = letters.find_states(missed) if missed else {}
     held = {key for key in missed if is_as_seen(wishes[key][2], found.get(key))}
@@ -77,16 +87,18 @@ def send_batch(hold: SourceHold, letters: Letters, owed: list[OwedWrite]) -> Sou
     return trouble or (HELD if held else None)
 
 
-def write(hold: SourceHold, letters: Letters, changes: list[Change]) -> tuple[set[str], SourceError | None]:
+def write(letters: Letters, changes: list[Change]) -> tuple[set[str], SourceError | None]:
     """All at once, or one by one if one of them is refused; returns the keys that were written, and what was wrong."""
     try:
         return (letters.write_status(changes, skip_locked=True) if changes else set()), None
     except SourceError as error:
+        if len(changes) == 1:
+            return set(), error
         trouble = error
     done: set[str] = set()
-    hold.begin_stage()
+    stage = Stage()
     for change in changes:
-        if not hold.is_time_left:
+        if not stage.is_time_left:
             break
         try:
             done |= letters.write_status([change], skip_locked=True)

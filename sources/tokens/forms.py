@@ -1,19 +1,37 @@
+from typing import Self
+from uuid import uuid4
+
 from django import forms
 
 
 class TokenForm(forms.Form):
     source = forms.CharField(
         max_length=100,
-        error_messages={"required": "Name the source; its failures appear under this name."},
+        error_messages={
+            "required": "Name the source; its failures appear under this name.",
+            "max_length": "A source's name can have 100 characters; this one has %(show_value)s.",
+        },
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "orders"}),
     )
     note = forms.CharField(
         max_length=200,
         required=False,
+        error_messages={"max_length": "It can have 200 characters; this has %(show_value)s."},
         label="What for",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "consumers in cluster a"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "cluster a"}),
     )
-    request_key = forms.UUIDField(widget=forms.HiddenInput)
+    # So that the same form sent twice makes one token.
+    request_key = forms.UUIDField(
+        error_messages=dict.fromkeys(
+            ("required", "invalid"), "This form has lost its number; send it again."
+        ),
+        widget=forms.HiddenInput,
+    )
+
+    def renew(self) -> Self:
+        """What was refused is shown with another number: sent again, it is another request."""
+        self.data = {name: self.data.get(name) for name in self.fields} | {"request_key": str(uuid4())}
+        return self
 
 
 class RevokeForm(forms.Form):
@@ -21,6 +39,9 @@ class RevokeForm(forms.Form):
 
     reason = forms.CharField(
         max_length=500,
-        error_messages={"required": "Say why; whoever wonders about the refusals will read it."},
+        error_messages={
+            "required": "Say why; whoever wonders about the refusals will read it.",
+            "max_length": "A reason can have 500 characters; this one has %(show_value)s.",
+        },
         widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
     )

@@ -29,7 +29,7 @@ def create(request: HtmxHttpRequest) -> HttpResponse:
     """The answer is the page itself, with the secret in it: it is kept nowhere, not even in a session."""
     form = TokenForm(request.POST)
     if not form.is_valid():
-        return render_tokens(request, form, status=400)
+        return render_tokens(request, form.renew(), status=400)
     given = form.cleaned_data
     try:
         token, secret = create_token(
@@ -37,7 +37,7 @@ def create(request: HtmxHttpRequest) -> HttpResponse:
         )
     except TokenError as error:
         form.add_error("source" if isinstance(error, SourceNameError) else None, str(error))
-        return render_tokens(request, form, status=400)
+        return render_tokens(request, form.renew(), status=400)
     return render_tokens(request, TokenForm(initial={"request_key": uuid4()}), made=token, secret=secret)
 
 

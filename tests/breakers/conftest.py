@@ -8,21 +8,9 @@ from breakers.breaker import Breaker
 from breakers.contact import Contact
 from breakers.policy import Policy
 from tests.breakers.valkey import PrivateValkey
+from tests.wait import PATIENT
 
-# A busy machine may keep a server waiting for longer than a call would; only tests of the budget use the real one.
-PATIENT = 10.0
 NEVER_CACHED = Policy(failure_threshold=2, open_seconds=60, cache_seconds=0)
-
-
-@pytest.fixture(autouse=True)
-def patient_contact(monkeypatch: pytest.MonkeyPatch, settings) -> Iterator[None]:
-    """A fresh contact for every test, and no breaker of the test before."""
-    contact = Contact(settings.REDIS_URL, budget_seconds=PATIENT)
-    monkeypatch.setattr(api, "get_contact", lambda: contact)
-    api.get_breaker.cache_clear()
-    yield
-    api.get_breaker.cache_clear()
-    contact.redis.close()
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ from breakers.history import Outage, count_flaps, find_outages, start_of, sum_da
 from breakers.keys import breaker_key
 from breakers.models import Breaker, Reading, Transition
 from breakers.needs import find_open
+from dashboard.models import Heartbeat
 from dashboard.redis import get_redis
+from dashboard.workers.heartbeats import beat
 from tests.breakers.conftest import NEVER_CACHED, fail, open_breaker
 
 pytestmark = pytest.mark.django_db
@@ -188,4 +190,9 @@ def test_many_open_breakers_are_one_thing_that_needs_a_person():
     for number in range(7):
         open_breaker(f"api-{number}", NEVER_CACHED)
     tasks.tend()
-    assert [need.headline for need in find_open()] == ["7 breakers are open"]
+    assert [need.headline for need in find_open()] == ["7 breakers are not closed"]
+    beat(Heartbeat.Kind.REDIS, "redis", started_at=timezone.now())
+    Heartbeat.objects.update(seen_at=timezone.now() - timedelta(minutes=3))
+    [need] = find_open()
+    assert (need.headline, need.tone) == ("7 breakers were not closed", "warn")
+    assert "So it was when Redis last answered, 3 min ago" in need.sentence

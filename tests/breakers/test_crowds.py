@@ -15,9 +15,9 @@ import pytest
 from breakers.api import BreakerOpen, Policy
 from breakers.breaker import Breaker
 from breakers.contact import Contact
-from tests.breakers.conftest import PATIENT, fail
+from tests.breakers.conftest import fail
 from tests.breakers.valkey import PrivateValkey
-from tests.wait import until
+from tests.wait import PATIENT, until
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICY = Policy(failure_threshold=1, open_seconds=0.001, half_open_probes=3, cache_seconds=0)

@@ -150,8 +150,12 @@ def test_a_reset_lets_its_calls_through_and_is_audited(peer: Peer, operator: Cli
     peer.open()
     assert not peer.goes_through()
     tasks.read_foreign()
+    confirm = operator.get("/breakers/breaker/reset/confirm/", reset_fields(peer)).content.decode()
+    assert f"The keys of {peer.source.partition('=')[0]} in Redis are changed." in confirm
     html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
     assert "is closed. Calls to it go through." in html
+    assert f"<h1>{peer.name} is closed</h1>" in html
+    assert 'title="It is closed">Reset…' in html
     assert peer.goes_through()
     entry = AuditEntry.objects.get(action="breaker.reset")
     assert entry.subject == f"{peer.source} {peer.name}"

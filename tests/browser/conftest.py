@@ -1,7 +1,5 @@
 """A real Chromium on the real console; a page that breaks its own Content-Security-Policy fails its test."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from dashboard.management.commands.test import find_chromium
 from tests.processes import running_web
 
 # As root, in a container, without a screen, and without Chromium's own traffic.
@@ -20,7 +19,6 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 PASSWORD = "a long password"
 
 
@@ -33,13 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    path = os.environ.get("REDRIVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)))
     # Longer than a live region's interval, on a busy machine.
     expect.set_options(timeout=45_000)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # Playwright's loop makes Django think that it runs in asynchronous code.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         yield browser
         browser.close()
 

@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from breakers import tasks
 from breakers.api import BreakerOpen, Policy, get_breaker
 from dashboard.models import AuditEntry
-from tests.breakers.conftest import patient_contact  # noqa: F401 - autouse: a busy browser slows Redis too
 
 SignIn = Callable[[str], Page]
 POLICY = Policy(failure_threshold=2, open_seconds=600, cache_seconds=0)

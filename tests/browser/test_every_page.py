@@ -14,7 +14,6 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from tests.addresses import SAMPLES, list_addresses
-from tests.breakers.conftest import patient_contact  # noqa: F401 - autouse: a busy browser slows Redis too
 from tests.lived_in import live_in
 
 AXE = (Path(__file__).parent / "vendor" / "axe-core-4.14.0.min.js").read_text()

@@ -61,7 +61,7 @@ def test_the_sources_with_their_health_and_what_is_wrong(
     expect(page.locator("main")).to_contain_text("OrderSummary")
     page.goto("/sources/billing/")
     expect(page.get_by_role("heading", level=1)).to_have_text("billing does not answer")
-    expect(page.locator("main")).to_contain_text("It is tried again by itself.")
+    expect(page.locator("main")).to_contain_text("; it is tried again by itself.")
     expect(page.get_by_role("link", name="Release…")).to_have_count(0)
 
 

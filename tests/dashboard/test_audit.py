@@ -89,6 +89,24 @@ def test_bad_input_gets_a_sentence(viewer: Client, query: str) -> None:
     assert viewer.get(f"/audit/{query}").status_code == 400
 
 
+@pytest.mark.parametrize("query", ["?since=yesterday", "?since=0001-01-01", "?until=9999-12-31"])
+def test_a_day_that_is_refused_is_told_which_days_there_are(viewer: Client, query: str) -> None:
+    page = viewer.get(f"/audit/{query}").content.decode()
+    assert "Write a day from 1970-01-01 to 2999-12-31, like 2026-02-28." in page
+    assert "Ensure this value" not in page
+
+
+def test_a_name_that_is_too_long_is_told_how_long_it_can_be(viewer: Client) -> None:
+    page = viewer.get("/audit/", {"actor": "x" * 151}).content.decode()
+    assert "It has 151 characters; it can have 150." in page
+
+
+def test_the_reason_stands_apart_from_how_it_was_done(viewer: Client) -> None:
+    with audit.action("run.pause", actor="olga", subject="run 7", reason="they migrate") as entry:
+        entry.details = {"until": "noon"}
+    assert 'they migrate <span class="dim">· until: noon</span>' in viewer.get("/audit/").content.decode()
+
+
 def test_the_export_holds_what_the_filter_shows_and_no_formulas(admin: Client) -> None:
     act("=1+1")
     act("run 2")
@@ -96,6 +114,13 @@ def test_the_export_holds_what_the_filter_shows_and_no_formulas(admin: Client) -
     rows = list(csv.DictReader(StringIO(b"".join(response).decode())))
     assert [row["subject"] for row in rows] == ["run 2", "'=1+1"]
     assert AuditEntry.objects.get(action="audit.export").details == {"filters": {"action": "run.pause"}}
+
+
+def test_the_export_is_offered_with_the_filter_of_the_page(admin: Client) -> None:
+    audit.record("run.pause", actor="olga", subject="run 1")
+    assert (
+        '<input type="hidden" name="actor" value="olga">' in admin.get("/audit/?actor=olga").content.decode()
+    )
 
 
 def test_hostile_text_stays_text(viewer: Client) -> None:

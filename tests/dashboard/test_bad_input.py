@@ -91,6 +91,10 @@ def test_a_form_that_is_too_large_gets_a_sentence(operator: Client) -> None:
         ("/dead-letters/letters/999999/", "/dead-letters/letters/"),
         ("/dead-letters/?tab=none", "/dead-letters/"),
         ("/runs/999999/", "/runs/"),
+        ("/projections/999999/", "/projections/"),
+        ("/breakers/?state=ajar", "/breakers/"),
+        ("/sources/no-such-source/", "/sources/"),
+        ("/audit/?after=nonsense", "/audit/"),
     ],
 )
 def test_from_what_is_not_there_a_way_leads_to_its_list(operator: Client, path: str, address: str) -> None:

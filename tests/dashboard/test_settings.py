@@ -53,32 +53,35 @@ def check(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
 def test_a_wrong_value_stops_the_start(name: str, value: str, sentence: str) -> None:
     done = check(**{name: value})
     assert done.returncode != 0
-    assert sentence in done.stderr
-    assert "secret@" not in done.stderr
+    [said] = done.stderr.splitlines()
+    assert sentence in said
+    assert "secret@" not in said
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "code"),
+    ("changes", "codes"),
     [
-        ("REDRIVE_ALLOWED_HOSTS", "", "redrive.E001"),
-        ("REDRIVE_ALLOWED_HOSTS", "*", "redrive.E002"),
-        ("REDRIVE_SECRET_KEY", "short", "redrive.E003"),
-        ("REDRIVE_DEBUG", "1", "redrive.E004"),
-        ("REDRIVE_HTTPS", "0", "redrive.W001"),
-        ("REDIS_URL", "redis://redis.example:6379/0", "redrive.W002"),
-        ("REDRIVE_TRUST_PROXY", "0", "redrive.W003"),
+        (
+            {"REDRIVE_ALLOWED_HOSTS": "", "REDRIVE_SECRET_KEY": "short", "REDRIVE_HTTPS": "0"},
+            ["redrive.E001", "redrive.E003", "redrive.W001"],
+        ),
+        (
+            {
+                "REDRIVE_ALLOWED_HOSTS": "*",
+                "REDRIVE_DEBUG": "1",
+                "REDIS_URL": "redis://redis.example:6379/0",
+                "REDRIVE_TRUST_PROXY": "0",
+            },
+            ["redrive.E002", "redrive.E004", "redrive.W002", "redrive.W003"],
+        ),
     ],
 )
-def test_a_misconfiguration_is_named_with_a_hint(name: str, value: str, code: str) -> None:
-    done = check("--fail-level", "WARNING", **{name: value})
+def test_every_misconfiguration_is_named_with_a_hint(changes: dict[str, str], codes: list[str]) -> None:
+    """Those of each are all that there is to complain about; the gate sees that without them there is nothing."""
+    done = check("--fail-level", "WARNING", **changes)
     assert done.returncode != 0
-    assert code in done.stderr
-    assert "HINT" in done.stderr
-
-
-def test_production_as_documented_has_nothing_to_complain_about() -> None:
-    done = check("--deploy", "--fail-level", "WARNING", REDRIVE_HSTS_SECONDS="31536000")
-    assert done.returncode == 0, done.stderr
+    assert sorted(re.findall(r"\((redrive\.\w+)\)", done.stderr)) == codes
+    assert done.stderr.count("HINT") == len(codes)
 
 
 def test_the_readme_lists_every_variable_that_is_read_and_no_other() -> None:

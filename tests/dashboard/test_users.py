@@ -29,21 +29,51 @@ def test_what_was_taken_from_a_role_stays_taken(make_user: Callable[..., User]) 
 
 def test_an_admin_gives_another_role(admin: Client, make_user: Callable[..., User]) -> None:
     vera = make_user("vera", "viewer")
-    admin.post(f"/users/{vera.pk}/role/", {"role": "operator"})
+    fields = {"role": "operator", "reason": "joins the rota"}
+    for _ in range(2):
+        response = admin.post(f"/users/{vera.pk}/role/", fields, follow=True)
     assert roles.get_role(vera) == "operator"
-    assert AuditEntry.objects.get(action="user.assign_role").details == {"from": "viewer", "to": "operator"}
+    assert b"vera has the role operator already" in response.content
+    entry = AuditEntry.objects.get(action="user.assign_role", outcome="succeeded")
+    assert (entry.subject, entry.actor, entry.reason) == ("vera", "some-admin", "joins the rota")
+    assert entry.details == {"from": "viewer", "to": "operator"}
 
 
-def test_a_superuser_who_is_given_a_role_has_only_that_role(admin: Client) -> None:
+def test_changing_a_role_says_what_follows_and_asks_why(
+    admin: Client, make_user: Callable[..., User]
+) -> None:
+    vera = make_user("vera", "viewer")
+    assert f"/users/{vera.pk}/role/confirm/" in admin.get("/users/").content.decode()
+    page = admin.get(f"/users/{vera.pk}/role/confirm/").content.decode()
+    assert "vera has the role viewer now." in page
+    assert '<option value="viewer" selected>' in page
+    refused = admin.post(f"/users/{vera.pk}/role/", {"role": "operator", "reason": "x" * 501})
+    assert (refused.status_code, b"It has 501 characters; it can have 500." in refused.content) == (400, True)
+    assert roles.get_role(vera) == "viewer"
+    assert not AuditEntry.objects.filter(action="user.assign_role").exists()
+
+
+def test_who_has_no_role_is_given_one(admin: Client) -> None:
+    nora = User.objects.create_user("nora")
+    assert "no role" in admin.get("/users/").content.decode()
+    assert "nora has no role now." in admin.get(f"/users/{nora.pk}/role/confirm/").content.decode()
+    refused = admin.post(f"/users/{nora.pk}/role/", {"role": "", "reason": "new here"})
+    assert (refused.status_code, b"Choose one." in refused.content) == (400, True)
+    admin.post(f"/users/{nora.pk}/role/", {"role": "viewer", "reason": "new here"})
+    assert roles.get_role(User.objects.get(pk=nora.pk)) == "viewer"
+
+
+@pytest.mark.parametrize("role", ["viewer", "admin"])
+def test_a_superuser_who_is_given_a_role_has_only_that_role(admin: Client, role: str) -> None:
     root = User.objects.create_superuser("root")
-    admin.post(f"/users/{root.pk}/role/", {"role": "viewer"})
+    admin.post(f"/users/{root.pk}/role/", {"role": role, "reason": "too much"})
     root = User.objects.get(pk=root.pk)
-    assert (root.is_superuser, roles.get_role(root)) == (False, "viewer")
+    assert (root.is_superuser, roles.get_role(root)) == (False, role)
 
 
 def test_a_role_that_does_not_exist_is_refused(admin: Client, make_user: Callable[..., User]) -> None:
     vera = make_user("vera", "viewer")
-    response = admin.post(f"/users/{vera.pk}/role/", {"role": "king"})
+    response = admin.post(f"/users/{vera.pk}/role/", {"role": "king", "reason": "joke"})
     assert response.status_code == 400
     assert b"viewer, operator, admin" in response.content
 
@@ -52,7 +82,7 @@ def test_a_disabled_user_is_signed_out_at_once(admin: Client, operator: Client) 
     someone = User.objects.get(username="some-operator")
     admin.post(f"/users/{someone.pk}/disable/", {"reason": "left the company"})
     assert operator.get("/").status_code == 302
-    admin.post(f"/users/{someone.pk}/enable/")
+    admin.post(f"/users/{someone.pk}/enable/", {"reason": "is back"})
     assert User.objects.get(pk=someone.pk).is_active
 
 
@@ -76,6 +106,39 @@ def test_disabling_is_on_record_with_its_reason_and_twice_is_once(
     assert b"olga is disabled already" in response.content
     entry = AuditEntry.objects.get(action="user.disable", outcome="succeeded")
     assert (entry.subject, entry.actor, entry.reason) == ("olga", "some-admin", "left the company")
+
+
+def test_who_has_no_role_can_be_disabled_and_enabled(admin: Client) -> None:
+    nora = User.objects.create_user("nora")
+    page = admin.get(f"/users/{nora.pk}/disable/confirm/").content.decode()
+    assert "nora is signed out at once" in page
+    User.objects.filter(pk=nora.pk).update(is_active=False)
+    page = admin.get(f"/users/{nora.pk}/enable/confirm/").content.decode()
+    assert "has no role: nothing can be done until one is given." in page
+
+
+def test_enabling_says_what_follows_and_asks_why(admin: Client, make_user: Callable[..., User]) -> None:
+    olga = make_user("olga", "operator", "a long password")
+    User.objects.filter(pk=olga.pk).update(is_active=False)
+    assert f"/users/{olga.pk}/enable/confirm/" in admin.get("/users/").content.decode()
+    page = admin.get(f"/users/{olga.pk}/enable/confirm/").content.decode()
+    assert "olga can sign in again with the password as it was, and has the role operator." in page
+    refused = admin.post(f"/users/{olga.pk}/enable/", {"reason": ""})
+    assert (refused.status_code, b"Say why" in refused.content) == (400, True)
+    assert not User.objects.get(pk=olga.pk).is_active
+    assert not AuditEntry.objects.filter(action="user.enable").exists()
+
+
+def test_enabling_is_on_record_with_its_reason_and_twice_is_once(
+    admin: Client, make_user: Callable[..., User]
+) -> None:
+    olga = make_user("olga", "operator")
+    User.objects.filter(pk=olga.pk).update(is_active=False)
+    for _ in range(2):
+        response = admin.post(f"/users/{olga.pk}/enable/", {"reason": "is back"}, follow=True)
+    assert b"olga may sign in already" in response.content
+    entry = AuditEntry.objects.get(action="user.enable", outcome="succeeded")
+    assert (entry.subject, entry.actor, entry.reason) == ("olga", "some-admin", "is back")
 
 
 def test_nobody_disables_themselves(admin: Client, make_user: Callable[..., User]) -> None:

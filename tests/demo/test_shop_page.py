@@ -1,13 +1,17 @@
 """The shop's own page: what it says, deploying the fix, and breaking something."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from dashboard.models import AuditEntry
+from demo import stories
 from demo.models import Shop, Story
 from demo.pricing import get_shop, to_euro
 from demo.sales import Sales
+from projections.models import Projection
 
 pytestmark = pytest.mark.django_db
 
@@ -25,6 +29,13 @@ def test_the_page_says_what_is_wrong_and_offers_the_fix(buggy: Shop, operator: C
     assert "It began to sell in CHF" in page
     assert "Deploy the fix" in page
     assert "Kill an endpoint" in page
+
+
+def test_a_consumer_that_has_not_begun_is_named_without_a_link(buggy: Shop, viewer: Client) -> None:
+    Projection.objects.filter(name="ledger").delete()
+    page = viewer.get("/demo/").content.decode()
+    assert "<dt>ledger</dt>" in page
+    assert ">order-summary</a></dt>" in page
 
 
 def test_a_viewer_sees_it_without_buttons(buggy: Shop, viewer: Client) -> None:
@@ -83,6 +94,21 @@ def test_a_story_begins_by_hand_and_is_on_record(operator: Client) -> None:
     entry = AuditEntry.objects.get(action="shop.break")
     assert entry.details == {"story": "endpoint", "subject": "acorn"}
     assert "now: acorn" in operator.get("/demo/").content.decode()
+
+
+def test_a_story_about_nobody_in_particular_is_on_and_then_over(operator: Client) -> None:
+    operator.post("/demo/stories/sale/begin/")
+    assert '<span class="badge warn">now</span>' in operator.get("/demo/").content.decode()
+    stories.end_over(timezone.now() + timedelta(minutes=3))
+    page = operator.get("/demo/").content.decode()
+    assert '<span class="badge warn">now' not in page
+    assert '<strong>A sale</strong> <span class="dim"><time' in page
+
+
+def test_a_past_that_is_being_made_says_how_far_it_has_come(buggy: Shop, viewer: Client) -> None:
+    Shop.objects.update(past_at=timezone.now() - timedelta(days=400))
+    page = viewer.get("/demo/").content.decode()
+    assert "Its past is being made, and has come to 20" in page
 
 
 def test_there_is_no_story_that_nobody_wrote(operator: Client) -> None:

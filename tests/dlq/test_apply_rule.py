@@ -85,7 +85,7 @@ def test_nothing_is_no_run(operator: Client, rule: ClassificationRule) -> None:
     page = operator.get(address(rule, "apply/confirm")).content.decode()
     assert "Nothing to classify again" in page
     refused = operator.post(address(rule, "apply"), form(0))
-    assert (refused.status_code, b"so no run was started" in refused.content) == (409, True)
+    assert (refused.status_code, b"No run was started." in refused.content) == (409, True)
     assert not Run.objects.exists()
 
 
@@ -94,6 +94,7 @@ def test_many_are_typed(
 ) -> None:
     settings.TYPE_NUMBER_ABOVE = 2
     make_letters(3)
+    assert "Type the number of letters, 3" in operator.get(address(rule, "apply/confirm")).content.decode()
     refused = operator.post(address(rule, "apply"), form(3))
     assert (refused.status_code, b"type that number" in refused.content) == (422, True)
     assert operator.post(address(rule, "apply"), form(3, typed="3")).status_code == 302

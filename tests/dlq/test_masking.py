@@ -113,6 +113,13 @@ def test_whoever_may_unmask_sees_what_came(make_user: Any) -> None:
     assert shown.payload_size
 
 
+def test_a_summary_that_was_masked_by_other_rules_is_made_anew_and_is_no_longer() -> None:
+    letter = record("first", "", error_message=f"\n{'x' * 300}\nand more")
+    stored = letter.summary
+    letter.mask_key = "of other rules"
+    assert Masker(Viewer()).letter(letter).summary == stored == "x" * 200
+
+
 def test_null_and_objects_look_like_any_other_masked_value() -> None:
     for value in (None, "", 0, {"a": 1}, ["x"]):
         shown = Masker(Viewer()).letter(record(repr(value), value))

@@ -89,6 +89,15 @@ def test_applying_a_rule_leaves_alone_what_it_does_not_match() -> None:
     assert (letter.category, letter.tier) == ("dependency", "poison")
 
 
+def test_what_other_masking_hides_is_left_as_it_is_and_counted_so(settings: Settings) -> None:
+    record_failures([Failure(consumer="c", event_id="e", error_type="E", error_message="x")])
+    settings.MASKED_PATHS = ["$.name"]
+    record_failures([Failure(consumer="c", event_id="f", error_type="E", error_message="x")])
+    ClassificationRule.objects.create(error_type="E", category="dependency", added_by="x")
+    before, now = DeadLetter.objects.order_by("pk")
+    assert reclassify([before.pk, now.pk]) == {before.pk: "unread", now.pk: "changed"}
+
+
 def test_the_audit_trail_names_no_masked_value(admin: Client, viewer: Client, settings: Settings) -> None:
     settings.MASKED_PATHS = ["$.name"]
     record_failures([Failure(consumer="c", event_id="e", error_type="E", payload={"name": "alice"})])

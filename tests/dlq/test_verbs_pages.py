@@ -101,7 +101,7 @@ def test_a_letter_that_moved_meanwhile_is_reported(operator: Client) -> None:
     path = f"/dead-letters/resolve/confirm/?id={first}&id={second}"
     DeadLetter.objects.filter(pk=first).update(status="discarded")
     _, location = confirm_and_send(operator, path, count="2")
-    assert b"1 had moved on meanwhile" in operator.get(location).content
+    assert b"1 had moved on meanwhile and was left alone" in operator.get(location).content
 
 
 def test_a_group_is_resolved_as_a_whole(operator: Client) -> None:
@@ -121,7 +121,7 @@ def test_many_letters_become_a_run_and_a_double_click_is_one(operator: Client) -
     assert first == (302, f"/runs/{run.pk}/")
     assert set(statuses()) == {"failed"}
     page = operator.get(path).content.decode()
-    assert f"201 more are in run {run.pk} and are left out" in page
+    assert f"201 are in run {run.pk} and are left out" in page
 
 
 def test_above_the_limit_the_number_must_be_typed(operator: Client, settings: Settings) -> None:

@@ -11,9 +11,9 @@ from examples.parcels.models import Parcel
 from projections.models import Projection, WaitingEvent
 from projections.store import NewEvent, append
 from tests.processes import find_port
-from tests.projections.conftest import RecordedClock, _declared, clock, work
+from tests.projections.conftest import RecordedClock, _committed, clock, work
 
-__all__ = ["_declared", "clock", "work"]
+__all__ = ["_committed", "clock", "work"]
 Work = Callable[..., Projection]
 
 

@@ -61,22 +61,44 @@ def looks_at_all(module: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in LOOKS_AT_ALL)
 
 
-MODULES = [pytest.param(module, path, id=module) for module, path in list_modules()]
+def describe_crossing(module: str, imported: str) -> str:
+    """What is wrong with it, if the two are of different sections; "" if nothing is."""
+    own, (section, _, rest) = module.partition(".")[0], imported.partition(".")
+    if section not in SECTIONS - {own} or looks_at_all(module):
+        return ""
+    if own == GROUND:
+        return f"{module} is the ground floor and imports {imported}"
+    return "" if rest.partition(".")[0] == "api" else f"{module} imports {imported}"
 
 
-@pytest.mark.parametrize(("module", "path"), MODULES)
-def test_sections_meet_only_in_their_api(module: str, path: Path) -> None:
+def is_below(module: str, imported: str) -> bool:
+    """Whether a module imports what stands above it in its own section."""
     own = module.partition(".")[0]
-    for imported in list_imports(path):
-        section, _, rest = imported.partition(".")
-        if section in SECTIONS - {own} and not looks_at_all(module):
-            assert own != GROUND, f"{module} is the ground floor and imports {imported}"
-            assert rest.partition(".")[0] == "api", f"{module} imports {imported}"
+    return imported.startswith(f"{own}.") and imported != module and layer(imported) > layer(module)
 
 
-@pytest.mark.parametrize(("module", "path"), MODULES)
-def test_nothing_imports_what_stands_above_it(module: str, path: Path) -> None:
-    own = module.partition(".")[0]
-    for imported in list_imports(path):
-        if imported.startswith(f"{own}.") and imported != module:
-            assert layer(imported) <= layer(module), f"{module} imports {imported}"
+@pytest.fixture(scope="module")
+def imports() -> list[tuple[str, str]]:
+    found = [(module, imported) for module, path in list_modules() for imported in list_imports(path)]
+    assert ("dlq.views.letters", "dashboard.pages") in found
+    return found
+
+
+def test_sections_meet_only_in_their_api(imports: list[tuple[str, str]]) -> None:
+    assert not [found for pair in imports if (found := describe_crossing(*pair))]
+
+
+def test_nothing_imports_what_stands_above_it(imports: list[tuple[str, str]]) -> None:
+    assert not [f"{module} imports {imported}" for module, imported in imports if is_below(module, imported)]
+
+
+@pytest.mark.parametrize(
+    ("module", "imported"),
+    [("dashboard.pages", "dlq.api"), ("dlq.views.letters", "projections.models")],
+)
+def test_a_crossing_would_be_noticed(module: str, imported: str) -> None:
+    assert describe_crossing(module, imported)
+
+
+def test_an_import_from_above_would_be_noticed() -> None:
+    assert is_below("dlq.models.letter", "dlq.views.letters")

@@ -66,6 +66,11 @@ def hold_a_breaker() -> None:
     Trip.objects.create(breaker=open_a_breaker(), actor="ada", reason="they migrate")
 
 
+def lose_redis_with_an_open_breaker() -> None:
+    open_a_breaker()
+    Heartbeat.objects.filter(kind="redis").update(seen_at=timezone.now() - timedelta(minutes=3))
+
+
 def lose_the_worker() -> None:
     Heartbeat.objects.filter(kind="worker").delete()
 
@@ -85,6 +90,7 @@ def lose_beat() -> None:
         (break_many_runs, "More runs broke", "bad"),
         (open_a_breaker, "orders-api is open", "bad"),
         (hold_a_breaker, "orders-api is held open", "warn"),
+        (lose_redis_with_an_open_breaker, "orders-api was open", "warn"),
         (lose_the_worker, "No worker takes the queue replays", "bad"),
         (lose_beat, "Beat is silent", "bad"),
     ],

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from projections.declared import sync_declared
 from projections.definition import find_projector
 from projections.lag import recount_seen
 from projections.models import Projection
@@ -35,8 +34,8 @@ def clock() -> RecordedClock:
 
 
 @pytest.fixture(autouse=True)
-def _declared(transactional_db: None) -> None:
-    sync_declared()
+def _committed(transactional_db: None) -> None:
+    """Consumers lock and see each other's work, so that what these tests do is committed."""
 
 
 @pytest.fixture

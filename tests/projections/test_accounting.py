@@ -117,6 +117,12 @@ def test_spans_that_come_a_few_at_a_time_are_joined_too(
     assert 1 in counts
 
 
+def test_holes_come_in_order_however_postgres_joins_them(busy: Projection) -> None:
+    """What is pruned goes by the first of them, and a plan with another join may find another one first."""
+    [holes] = accounting.list_holes(busy, [[5, 7], [1, 3]])
+    assert [hole.position for hole in holes] == [1, 2, 3, 5, 6, 7]
+
+
 def test_under_the_lock_only_closed_letters_are_looked_at(
     pay: Pay, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:

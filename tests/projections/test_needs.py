@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from dashboard.models import Heartbeat
 from dashboard.workers.heartbeats import beat
-from projections.models import Event, Projection
-from projections.needs import MANY_EVENTS, find_lagging
+from projections.models import Event, ForeignProjection, Projection
+from projections.needs import MANY_EVENTS, find_lagging, find_lagging_foreign
 
 
 def age(minutes: float) -> None:
@@ -67,3 +67,18 @@ def test_a_stopped_one_is_told_about_elsewhere(pay: Callable[..., int]) -> None:
     age(10)
     Projection.objects.update(state="stopped")
     assert list(find_lagging()) == []
+
+
+def test_a_lag_that_is_only_a_bound_says_so(db: None) -> None:
+    now = timezone.now()
+    ForeignProjection.objects.create(
+        source="shop",
+        name="totals",
+        state="running",
+        lag=1950,
+        lag_bound=ForeignProjection.Bound.AT_LEAST,
+        oldest_at=now - timedelta(hours=1),
+        read_at=now,
+    )
+    [need] = find_lagging_foreign()
+    assert need.headline == "shop/totals is at least 1,950 events behind"

@@ -15,6 +15,7 @@ from dlq.models import DeadLetter, FailureGroup
 from projections import accounting
 from projections.models import Projection, Skip
 from projections.operations import ProjectionStateError, reset_checkpoint, start_rebuild
+from projections.queries import find_pause
 from projections.rebuild import pause_abandoned
 from projections.store import NewEvent, append, get_head, read
 from tests.processes import Process, running_beat, running_worker
@@ -190,6 +191,13 @@ def test_a_cancelled_rebuild_leaves_the_projection_paused_where_it_is(built: Sum
     pause_abandoned()
     row = Projection.objects.get(name="balances")
     assert (row.state, row.position) == ("paused", 100)
+    # Whoever paused it earlier, and resumed it, has not paused it now.
+    pause = find_pause(row)
+    assert pause
+    assert pause.actor == "redrive"
+    assert pause.reason.startswith(
+        f"Its rebuild, run {run.pk}, was cancelled. The read model is right up to event 100;"
+    )
 
 
 def test_a_projection_without_a_truncate_hook_cannot_be_rebuilt() -> None:

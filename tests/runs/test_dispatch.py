@@ -49,6 +49,40 @@ def test_each_kind_has_its_queue_and_waits_for_no_other(kind: str, queue: str) -
     assert count_messages(queue) == 2
 
 
+def test_lanes_of_a_queue_that_nobody_takes_do_not_stand_before_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dispatch, "PASS_SIZE", 3)
+    start_tally(1, 1, 1, 1)
+    create_run("replay", title="", lane_totals=[1, 1], request_key=uuid4(), actor="tester")
+    Lane.objects.update(dispatched_at=timezone.now() - timedelta(hours=1))
+    dispatch.tend_runs()
+    assert count_messages("replays") == 2
+
+
+def test_runs_that_wait_do_not_stand_before_one_that_was_asked_to_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dispatch, "PASS_SIZE", 2)
+    for _ in range(3):
+        start_tally(1)
+    ending = start_tally(1)
+    # Its worker has died since it was asked.
+    Run.objects.filter(pk=ending.pk).update(state="cancelling")
+    dispatch.tend_runs()
+    ending.refresh_from_db()
+    assert ending.state == "cancelled"
+
+
+def test_a_run_whose_code_is_gone_is_sent_to_the_common_queue() -> None:
+    start_tally(1, 1)
+    Run.objects.update(kind="no-such-kind")
+    get_redis().flushdb()
+    Lane.objects.update(dispatched_at=None)
+    dispatch.tend_runs()
+    assert count_messages() == 2
+
+
 def test_a_long_lane_goes_to_the_back_of_the_queue_after_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "TURN_SECONDS", 0.0)
     run = start_tally(3, slice=1)

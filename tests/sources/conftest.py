@@ -17,6 +17,7 @@ from sources.sync import hold
 from sources.sync.sync import sync_source
 from tests.dlq.replay.conftest import run_all
 from tests.sources.foreign import DDL, Foreign, foreign_database
+from tests.sources.keepers import NAME, EventsourcePy, keeping
 
 KINDS = ("eventsource-py", "platform-services", "sql", "bytea")
 
@@ -124,3 +125,18 @@ def do(make_user: Callable[..., User]) -> Callable[..., None]:
         )
 
     return do
+
+
+@pytest.fixture
+def bank(transactional_db: None, settings: Any) -> Iterator[EventsourcePy]:
+    """The tables of an eventsource-py application, attached as the source `bank`."""
+    with keeping(EventsourcePy) as bank:
+        settings.SOURCES = {"bank": bank.configuration}
+        settings.CONSUMERS = {}
+        yield bank
+
+
+@pytest.fixture
+def look(look_at: Callable[[str, str], ForeignProjection]) -> Callable[[], ForeignProjection]:
+    """Look at the bank, and at its projection as the page then knows it."""
+    return lambda: look_at("bank", NAME)

@@ -8,6 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from dashboard.config import read_config
 from dashboard.env import Env
@@ -95,6 +96,9 @@ def test_the_preview_of_a_replay_counts_those_that_it_takes(operator: Client, se
     DeadLetter.objects.filter(event_id="gone").update(first_failed_at=timezone.now())
     page = operator.get(PREVIEW).content.decode()
     assert "<b>1</b> of them is the only copy: the broker no longer has the event." in page
+    DeadLetter.objects.exclude(event_id="gone too").update(status="resolved")
+    page = operator.get(PREVIEW).content.decode()
+    assert "It is the only copy: the broker no longer has the event." in strip_tags(page)
 
 
 def test_a_preview_says_nothing_where_nothing_is_known(operator: Client, settings: Any) -> None:

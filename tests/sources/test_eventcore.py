@@ -46,7 +46,10 @@ def test_one_from_which_nothing_can_be_read_says_why_and_is_not_up_to_date(
     core.connection.execute("ALTER TABLE eventcore_events RENAME TO events")
     SourceState.objects.update(inspected_at=None)
     assert sync("core").error == "There is no table eventcore_events in this database."
-    assert "core cannot be read" in viewer.get("/sources/core/").content.decode()
+    page = viewer.get("/sources/core/").content.decode()
+    assert "core cannot be read" in page
+    # It never has any.
+    assert "See its letters" not in page
     assert any(need.headline == "core cannot be read" for need in list_attention())
     core.connection.execute("ALTER TABLE events RENAME TO eventcore_events")
     assert sync("core").error == ""

@@ -30,7 +30,7 @@ def fail(**fields: Any) -> Health:
 
 def test_one_that_fails_says_for_how_long_and_since_when() -> None:
     since = f"{timezone.localtime(ago(90)):%H:%M:%S}"
-    assert fail().sentence == f"For 1 min, since {since}: It said no. It is tried again by itself."
+    assert fail().sentence == f"It said no. Failing for 1 min, since {since}; it is tried again by itself."
     assert (fail().word, fail().tone, fail().is_away) == ("no answer", "bad", True)
     assert fail(failing_since=ago(5)).tone == "warn"
     assert (fail(is_permanent=True).word, fail(is_permanent=True).is_away) == ("refuses", True)
@@ -47,6 +47,20 @@ def test_one_that_nobody_tries_again_is_not_looked_at() -> None:
     # It is being tried, and hangs.
     assert fail(synced_at=ago(600), next_at=ago(60), leased_until=ago(-5)).word == "no answer"
     assert say(synced_at=ago(60)).word == "not looked at"
+
+
+def test_one_that_a_worker_looks_at_is_looked_at_however_long_it_takes() -> None:
+    first = say(synced_at=None, leased_until=ago(-5))
+    assert (first.says, first.tone) == ("is looked at for the first time", "info")
+    later = say(synced_at=ago(60), leased_until=ago(-5))
+    assert (later.says, later.tone) == ("is being looked at", "warn")
+    assert later.sentence.startswith("No look came to its end for 1 min, since ")
+    # Looks begin, and die.
+    assert say(synced_at=ago(600), leased_until=ago(-5)).needs_somebody
+    assert say(leased_until=ago(-5)).word == "up to date"
+    # Whoever had it is gone.
+    for synced_at in (None, ago(60)):
+        assert say(synced_at=synced_at, leased_until=ago(1)).word == "not looked at"
 
 
 def test_one_with_more_to_read_is_behind() -> None:

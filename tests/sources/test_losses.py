@@ -164,6 +164,22 @@ def test_what_was_found_stays_when_its_letters_are_out_of_sight(
     assert [named["event_id"] for named in look(known)["named"]] == [ids[5]]
 
 
+def test_what_an_earlier_version_found_without_saying_when_is_no_hindrance(
+    bank: EventsourcePy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(eventsource_losses, "MOST_EVENTS", 20)
+    write(bank, "FFFFF..")
+    known = look()
+    del known["begins_at"]
+    write(bank, "................", age=FRESH)
+    # It may have begun before what is looked at now, so it stays.
+    assert look(known)["number"] == 2
+    # Nobody can tell how old it is.
+    assert look({"number": 2, "looked_at": ""})["number"] == 0
+    monkeypatch.setattr(eventsource_losses, "MOST_EVENTS", 1000)
+    assert look(known)["begins_at"]
+
+
 def test_what_was_found_goes_when_it_is_seen_to_be_wrong(bank: EventsourcePy) -> None:
     ids = write(bank, "FFFFF..")
     known = look()

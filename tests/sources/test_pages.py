@@ -8,11 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from dashboard.attention import list_attention
 from dashboard.models import AuditEntry, Run
 from dashboard.runs import states
 from dlq.models import DeadLetter
 from sources.models import SourceState
 from sources.sync import importing
+from sources.sync.hold import claim
 from sources.tokens.operations import create_token, revoke_token
 from tests.sources.foreign import Foreign
 
@@ -45,6 +47,15 @@ def test_a_source_shows_health_letters_and_what_cannot_be_done(
     assert "dead_letter_queue: 13 columns" in page
     assert "orders is up to date" in read(viewer, "/sources/")
     assert viewer.get("/sources/other/").status_code == 404
+
+
+def test_a_source_that_a_worker_looks_at_for_the_first_time_says_so(foreign: Foreign, viewer: Client) -> None:
+    held = claim("orders", kind="eventsource-py", takes_writes=True)
+    assert held is not None
+    page = read(viewer, "/sources/orders/")
+    assert "orders is looked at for the first time" in page
+    assert "no worker takes the queue" not in page
+    assert not [need for need in list_attention() if need.headline.startswith("orders")]
 
 
 def test_a_letter_says_how_its_row_stands(foreign: Foreign, sync: Sync, viewer: Client) -> None:

@@ -39,7 +39,7 @@ def test_an_operator_releases_exactly_what_was_confirmed(
     sync()
     page = operator.get("/sources/orders/").content.decode()
     word = foreign.words["retry"]
-    assert f"3 rows stand in {word} for over 15 min; nobody seems to try them." in page
+    assert f"3 rows stand in <code>{word}</code> for over 15 min; nobody seems to try them." in page
     assert "Nobody seems to try 3 rows of orders" in operator.get("/").content.decode()
     confirm = operator.get(CONFIRM)
     assert "Release 3 rows of orders?" in confirm.content.decode()
@@ -75,7 +75,7 @@ def test_twice_is_once(foreign: Foreign, sync: Sync) -> None:
     strand(foreign, sync)
     at = timezone.now()
     release(1, at)
-    with pytest.raises(SourceRefused, match="1 rows were confirmed, and 0 of them stand so now"):
+    with pytest.raises(SourceRefused, match="1 row was confirmed, and 0 still stand so"):
         release(1, at)
     assert OwedRelease.objects.count() == 1
 
@@ -92,9 +92,9 @@ def test_it_is_audited(foreign: Foreign, sync: Sync) -> None:
     ("fields", "status", "sentence"),
     [
         ({"reason": ""}, 400, "Say why"),
-        ({"count": "many"}, 400, "Enter a whole number"),
-        ({"until": "noon"}, 400, "Enter a valid date/time"),
-        ({"count": "2"}, 409, "2 rows were confirmed, and 1 of them stand so now; look again."),
+        ({"count": "many"}, 400, "count: the number of rows that were confirmed, a whole number from 1."),
+        ({"until": "noon"}, 400, "until: when they were counted, a time such as"),
+        ({"count": "2"}, 409, "2 rows were confirmed, and 1 still stands so; look again."),
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(

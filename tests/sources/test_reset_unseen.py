@@ -1,30 +1,16 @@
 """A worker without a session at this moment, such as one with NullPool, may run all the same."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
 from dashboard.models import Run
 from projections.models import ForeignProjection
 from tests.dlq.replay.conftest import totals
-from tests.sources.keepers import FRESH, NAME, EventsourcePy, keeping
+from tests.sources.keepers import FRESH, EventsourcePy
 
 Look = Callable[[], ForeignProjection]
 Reset = Callable[[ForeignProjection], Run]
-
-
-@pytest.fixture
-def bank(transactional_db: None, settings: Any) -> Iterator[EventsourcePy]:
-    with keeping(EventsourcePy) as bank:
-        settings.SOURCES = {"bank": bank.configuration}
-        settings.CONSUMERS = {}
-        yield bank
-
-
-@pytest.fixture
-def look(look_at: Callable[[str, str], ForeignProjection]) -> Look:
-    return lambda: look_at("bank", NAME)
 
 
 def handle(bank: EventsourcePy, event_ids: list[str]) -> None:

@@ -77,6 +77,17 @@ def add(dsn: str, number: int) -> None:
     foreign.connection.close()
 
 
+@pytest.mark.parametrize(("part", "wrong"), [(r"//[^@]*@", "//stranger@"), (r"/foreign_\w+", "/elsewhere")])
+def test_one_that_answers_and_lets_nobody_in_says_that_somebody_must_act(
+    foreign: Foreign, sync: Sync, settings: Any, part: str, wrong: str
+) -> None:
+    settings.SOURCES = {"orders": foreign.configuration | {"dsn": re.sub(part, wrong, foreign.dsn)}}
+    state = sync()
+    assert state.error.startswith("It refuses: connection to server")
+    assert state.error.endswith("does not exist")
+    assert state.is_permanent
+
+
 def test_a_source_that_takes_a_minute_for_a_statement_is_given_up_in_time(
     make_foreign: Callable[..., Foreign], sync: Sync, settings: Any
 ) -> None:
@@ -110,7 +121,10 @@ def test_a_renamed_column_is_named_and_what_is_known_stays(
         assert state.is_permanent
         assert any(need.headline == "orders cannot be read" for need in list_attention())
         page = viewer.get("/sources/orders/").content.decode()
-        assert "has no column last_failed_at" in page
+        assert page.count("has no column last_failed_at") == 2
+        assert "For the same reason." in page
+        # It is the table that changed, and not what the role may do.
+        assert "may do nothing" not in page
         assert DeadLetter.objects.filter(status="failed").count() == 2
     finally:
         foreign.execute("ALTER TABLE dead_letter_queue RENAME failed_last TO last_failed_at")

@@ -180,17 +180,3 @@ def test_new_rows_are_read_though_the_time_is_over_and_the_page_says_that_there_
     sync()
     assert DeadLetter.objects.count() == 5
     assert "orders is up to date" in viewer.get("/sources/orders/").content.decode()
-
-
-def test_a_key_that_is_used_again_belongs_to_the_new_letter(foreign: Foreign, sync: Sync, do: Do) -> None:
-    [key] = foreign.add()
-    sync()
-    foreign.execute("TRUNCATE dead_letter_queue RESTART IDENTITY")
-    assert foreign.execute("SELECT setval('dead_letter_queue_id_seq', %(key)s::bigint, false)", key=key)
-    assert foreign.add() == [key]
-    sync()
-    letter = DeadLetter.objects.latest("pk")
-    assert (DeadLetter.objects.count(), ForeignRow.objects.get().letter_id) == (2, letter.pk)
-    do("resolve", letter)
-    sync()
-    assert foreign.get_status(key) == ("resolved", "alice")

@@ -16,15 +16,6 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(socket_dir(path), ignore_errors=True)
 
 
-@pytest.fixture(scope="module")
-def console(data_dir: Path) -> Iterator[Console]:
-    """A console that is ready, shared by the tests of a file."""
-    console = Console(data_dir)
-    console.wait_until_ready()
-    yield console
-    console.close()
-
-
 @pytest.fixture
 def start_console() -> Iterator[Callable[..., Console]]:
     """Starts consoles that end with the test."""

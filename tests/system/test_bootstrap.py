@@ -59,6 +59,7 @@ def write_locks(project: Path, version: str) -> None:
     wheel.parent.mkdir(exist_ok=True)
     info = f"django-{version}.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("django/core/exceptions.py", "class ImproperlyConfigured(Exception): ...")
         archive.writestr("django/core/management.py", FAKE_DJANGO.format(version=version))
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: django\nVersion: {version}\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -68,9 +69,13 @@ def write_locks(project: Path, version: str) -> None:
     (project / "requirements-dev.lock").write_text(f"# and tools\n{line}")
 
 
-def test_it_makes_an_environment_once_and_again_when_the_lock_changes(
+def test_the_environment_is_made_once_and_again_when_it_has_to_be(
     project: Path, manage: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
+    """One story, since making an environment takes long."""
+    # As kill -9 in the middle of making it leaves it.
+    (project / ".venv" / "bin").mkdir(parents=True)
+    (project / ".venv" / "bin" / "python").symlink_to(BASE_PYTHON)
     first = manage("up", "--port", "9000")
     assert first.stdout == f"Django 1.0 in {project}/.venv: up --port 9000\n"
     assert "Made .venv from requirements.lock." in first.stderr
@@ -86,21 +91,14 @@ def test_it_makes_an_environment_once_and_again_when_the_lock_changes(
     assert "Made .venv from requirements-dev.lock." in tests.stderr
     assert manage("up").stderr == ""
 
-
-def test_an_unfinished_environment_is_made_again(
-    project: Path, manage: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
-    # As kill -9 in the middle of it leaves it.
-    (project / ".venv" / "bin").mkdir(parents=True)
-    (project / ".venv" / "bin" / "python").symlink_to(BASE_PYTHON)
-    assert manage("up").stdout == f"Django 1.0 in {project}/.venv: up\n"
-
-
-def test_when_pip_fails_its_own_words_are_shown(
-    project: Path, manage: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
-    (project / "requirements.lock").write_text("django==1.0 --hash=sha256:" + "0" * 64)
-    failed = manage("up")
+    # When pip fails its own words are shown, and the environment is not taken for a finished one.
+    write_locks(project, "3.0")
+    sound = (project / "requirements-dev.lock").read_text()
+    (project / "requirements-dev.lock").write_text("django==3.0 --hash=sha256:" + "0" * 64)
+    failed = manage("test")
     assert failed.returncode == 1
     assert "THESE PACKAGES DO NOT MATCH THE HASHES" in failed.stderr
     assert failed.stderr.endswith("Redrive could not be installed; the lines above say why.\n")
+    (project / "requirements-dev.lock").write_text(sound)
+    mended = manage("test")
+    assert mended.stdout == f"Django 3.0 in {project}/.venv: test\n"

@@ -33,7 +33,7 @@ WITH_DEMO = {"REDRIVE_DEMO": "1", "REDRIVE_APPS": "examples.parcels"}
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that must succeed; a quiet one shows its output only if it does not."""
+    """One thing that must succeed; a quiet one shows its last line when it is done, and everything if it fails."""
 
     title: str
     arguments: list[str]
@@ -48,12 +48,10 @@ GATE = [
     Step("migrations are complete", ["manage.py", "makemigrations", "--check", "--dry-run"], WITH_DEMO),
     Step("check --deploy", ["manage.py", "check", "--deploy", "--fail-level=WARNING"], PRODUCTION),
 ]
-# mypy takes as long as the others together.
-GATE_AT_ONCE = 2
 TESTS = Step("tests", [*PYTEST, "-n4", "--ignore=tests/browser"], is_quiet=False)
 # Playwright's loop makes Django think that it runs in asynchronous code; elsewhere that guard is wanted.
 IN_BROWSER = {"DJANGO_ALLOW_ASYNC_UNSAFE": "true"}
-BROWSER_TESTS = Step("browser tests", [*PYTEST, "-n2", "tests/browser"], IN_BROWSER, is_quiet=False)
+BROWSER_TESTS = Step("browser tests", [*PYTEST, "tests/browser"], IN_BROWSER)
 
 
 class Command(BaseCommand):
@@ -72,14 +70,17 @@ class Command(BaseCommand):
 
 
 def run_everything() -> int:
-    """Run every step, also after one has failed, and return the exit code."""
+    """Run every step, also after one has failed, and return the exit code.
+
+    The tests wait for processes and clocks much of the time; meanwhile the other steps go on, one after the other.
+    """
     started = time.monotonic()
-    with ThreadPoolExecutor(GATE_AT_ONCE) as pool:
-        failed = [step.title for step, code in zip(GATE, pool.map(run, GATE), strict=True) if code != 0]
-    failed += [TESTS.title] if run(TESTS) != 0 else []
-    if find_chromium():
-        failed += [BROWSER_TESTS.title] if run(BROWSER_TESTS) != 0 else []
-    else:
+    with ThreadPoolExecutor(1) as beside:
+        others = [*GATE, BROWSER_TESTS] if find_chromium() else GATE
+        codes = [(step.title, beside.submit(run, step)) for step in others]
+        failed = [TESTS.title] if run(TESTS) != 0 else []
+        failed += [title for title, code in codes if code.result() != 0]
+    if not find_chromium():
         print(NO_CHROMIUM, flush=True)
         # Where nobody reads the output, a test that did not run has not passed.
         failed += [BROWSER_TESTS.title] if os.environ.get("CI") == "true" else []
@@ -89,7 +90,8 @@ def run_everything() -> int:
 
 
 def run(step: Step) -> int:
-    print(f"== {step.title}", flush=True)
+    if not step.is_quiet:
+        print(f"== {step.title}", flush=True)
     done = subprocess.run(
         [sys.executable, *step.arguments],
         cwd=settings.BASE_DIR,
@@ -99,8 +101,9 @@ def run(step: Step) -> int:
         text=True,
         check=False,
     )
-    if step.is_quiet and done.returncode != 0:
-        print(done.stdout, flush=True)
+    if step.is_quiet:
+        output = done.stdout.strip() if done.returncode != 0 else done.stdout.strip().rpartition("\n")[2]
+        print(f"\n== {step.title}: {output}", flush=True)
     return done.returncode
 
 

@@ -123,7 +123,8 @@ def read_selection(given: dict[str, Any]) -> Selection:
     # On this machine nobody is signed in; whoever may run commands here may see everything anyway.
     form = LetterFilter({name: value for name, _, value in parts}, user=User(is_superuser=True))
     if unknown or not form.is_valid():
-        raise CommandError(f"The filter is wrong: {', '.join(unknown)} {form.errors.as_text()}")
+        known = f"There is no {', '.join(sorted(unknown))}. " if unknown else ""
+        raise CommandError(f"The filter is wrong. {known}{form.problem}")
     return select_matching(form)
 
 

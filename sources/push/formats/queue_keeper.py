@@ -1,6 +1,5 @@
 """Queue-Keeper's FailedEventRecord, alone or in the StoredWebhook in which it really lands on the disk."""
 
-from collections import Counter
 from typing import Any
 
 from dlq.api import Failure
@@ -75,13 +74,7 @@ def read_record(item: Item, source: str) -> list[Failure]:
     if not queues:
         message = text_of(reason, "error", "reason") or text_of(reason, "reason", "reason")
         return [Failure(**same, consumer=ROUTER, error_message=message, category="permanent")]
-    read = [read_queue(queue) for queue in queues]
-    bots = Counter(queue["consumer"] for queue in read)
-    for queue in read:
-        if bots[queue["consumer"]] > 1 and queue["topic"]:
-            # Two queues of one bot fail at the same moment, and would be taken for one failure.
-            queue["consumer"] = f"{queue['consumer']}/{queue['topic']}"
-    return [Failure(**same, **queue) for queue in read]
+    return [Failure(**same, **read_queue(queue)) for queue in queues]
 
 
 def read_queue(queue: Any) -> dict[str, Any]:
@@ -91,9 +84,11 @@ def read_queue(queue: Any) -> dict[str, Any]:
         or not queue["bot_name"].strip()
     ):
         raise BadItemError("failed_queues has one without bot_name.")
+    bot, name = queue["bot_name"], text_of(queue, "queue_name", "failed_queues")
     return {
-        "consumer": queue["bot_name"],
-        "topic": text_of(queue, "queue_name", "failed_queues"),
+        # Whatever else failed beside it, so that it is the same letter when it is reported again.
+        "consumer": f"{bot}/{name}" if name else bot,
+        "topic": name,
         "error_message": text_of(queue, "error", "failed_queues"),
         "category": "transient" if queue.get("was_transient") is True else "permanent",
     }

@@ -18,10 +18,10 @@ from dlq.reprocess.choice import EventChoice
 from dlq.selection import Selection, select_matching
 from dlq.targets.celery import get_app
 from projections.models import Projection
-from tests.projections.conftest import _declared, applied, clock, pay, work
+from tests.projections.conftest import _committed, applied, clock, pay, work
 from tests.shop.models import Applied, Fault
 
-__all__ = ["_declared", "applied", "clock", "pay", "work"]
+__all__ = ["_committed", "applied", "clock", "pay", "work"]
 
 QUICK = ReplayOptions(canary=False, stop_after=None)
 ALL_EVENTS = EventChoice("letters")

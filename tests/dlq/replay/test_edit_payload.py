@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.models import AuditEntry, Run
 from dlq.models import DeadLetter, LetterBody, Override
@@ -47,14 +48,40 @@ def test_a_replacement_is_compared_saved_and_replayed_and_the_original_kept(
 
 @pytest.mark.parametrize(
     ("form", "status", "says"),
-    [({"payload": "{", "reason": "x"}, 422, "not JSON"), ({"payload": "{}", "reason": " "}, 409, "Say why")],
+    [
+        ({"payload": "{", "reason": "x"}, 422, "This is not JSON: line 1, column 2, expecting property name"),
+        ({"payload": "{}", "reason": " "}, 409, "Say why"),
+        ({"payload": "[" * 100_000, "reason": "x"}, 422, "This cannot be kept as JSON"),
+        ({"payload": '{"a": NaN}', "reason": "x"}, 422, "This cannot be kept as JSON"),
+        ({"payload": '"\\u0000"', "reason": "x"}, 422, "This cannot be kept as JSON"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(
     operator: Client, letter: DeadLetter, form: dict[str, str], status: int, says: str
 ) -> None:
     answer = operator.post(url("save", letter), form)
-    assert (answer.status_code, says in answer.content.decode()) == (status, True)
+    assert answer.status_code == status
+    assert f' <span class="error" role="alert">{says}' in answer.content.decode()
     assert not Override.objects.exists()
+
+
+def test_whoever_edits_again_sees_who_replaced_it_and_whether_anything_changes(
+    operator: Client, letter: DeadLetter
+) -> None:
+    same = {"payload": json.dumps({"amount": 1, "mark": "a"}), "reason": "a typo"}
+    assert b"It says the same as the original." in operator.post(url("compare", letter), same).content
+    operator.post(url("save", letter), same | {"payload": '{"amount": 7}'})
+    page = operator.get(url("edit", letter)).content.decode()
+    assert "It was replaced by some-operator" in page
+    assert ": a typo" in page
+
+
+def test_what_turns_text_round_is_written_as_its_number(operator: Client, letter: DeadLetter) -> None:
+    turned = {"payload": json.dumps({"amount": "\u202e7"}), "reason": "a typo"}
+    operator.post(url("save", letter), turned)
+    page = operator.get(url("edit", letter)).content.decode()
+    assert "&quot;\\u202e7&quot;" in page
+    assert "\u202e" not in page
 
 
 def test_a_viewer_may_not_and_neither_may_who_cannot_see_masked_values(
@@ -65,3 +92,10 @@ def test_a_viewer_may_not_and_neither_may_who_cannot_see_masked_values(
     assert operator.get(url("edit", letter)).status_code == 403
     assert operator.post(url("save", letter), {"payload": "{}", "reason": "x"}).status_code == 403
     assert not Override.objects.exists()
+
+
+def test_what_is_erased_cannot_be_replaced(operator: Client, letter: DeadLetter) -> None:
+    DeadLetter.objects.update(erased_at=timezone.now())
+    answer = operator.post(url("save", letter), {"payload": "{}", "reason": "a typo"})
+    assert answer.status_code == 409
+    assert '<p class="message bad" role="alert">Its payload was erased.</p>' in answer.content.decode()

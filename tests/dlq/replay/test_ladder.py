@@ -60,6 +60,15 @@ def test_any_failure_on_the_first_rung_pauses_and_whoever_resumes_goes_on(
     assert (run.state, totals(run)) == ("finished", {"succeeded": 42, "same_error": 1, "held": 2})
 
 
+@pytest.mark.parametrize("options", [LADDER, ReplayOptions(canary=False, stop_after=1)])
+def test_when_nothing_is_left_there_is_nothing_to_pause(
+    fail: Callable[..., None], start: Start, options: ReplayOptions
+) -> None:
+    fail("s0", events=1)
+    run = run_all(start(options=options))
+    assert (run.state, totals(run)) == ("finished", {"same_error": 1})
+
+
 def test_failures_up_to_the_limit_pause_it_and_are_forgiven_when_it_is_resumed(
     fail: Callable[..., None], start: Start
 ) -> None:

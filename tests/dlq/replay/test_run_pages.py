@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from dashboard.memo import forget_all
 from dashboard.models import AuditEntry, Run
@@ -24,7 +25,7 @@ def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
     assert '<p class="message warn"><span>1 failed; it was the first.' in html
     assert "1 run is paused" in operator.get(reverse("runs:runs")).content.decode()
     html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
-    assert "<b>1</b> is under way or paused now." in html
+    assert "<b>1</b> replay is under way or paused now." in html
     operator.post(reverse("dlq:stop_replays"), {"reason": "fire"})
     html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
     assert "All replays are stopped already" in html
@@ -50,7 +51,7 @@ def test_the_page_of_a_run_names_what_fails_and_offers_it_again(
     mend()
     assert "Replay what failed or was held" in html
     html, form = confirm(operator, f"scope=run&run={run.pk}")
-    assert f"manage.py replay --failed-in-run {run.pk} --canary" in html
+    assert f"manage.py replay --failed-in-run {run.pk} --canary" in strip_tags(html)
     operator.post(reverse("dlq:replay"), form)
     assert totals(run_all(Run.objects.latest("pk"))) == {"succeeded": 6}
 
@@ -109,6 +110,7 @@ def test_a_preview_and_a_run_that_waits_say_that_replays_are_stopped(
     operator.post(reverse("dlq:stop_replays"), {"reason": "payments are down"})
     html = operator.get(reverse("runs:run", args=[Run.objects.get().pk])).content.decode()
     assert "This run waits until they are allowed again, and keeps its place." in html
+    assert "Waiting for a worker" not in html
     fail("b")
     html, _ = confirm(operator, "scope=matching")
     assert "None can be started until they are allowed again." in html

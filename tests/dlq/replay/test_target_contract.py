@@ -129,7 +129,7 @@ class CeleryCase(OutsideCase):
 
 
 @pytest.fixture(params=["handler", "http", "celery"])
-def case(request: pytest.FixtureRequest, _declared: None) -> Iterator[Case]:
+def case(request: pytest.FixtureRequest, _committed: None) -> Iterator[Case]:
     with running_server() as server:
         yield {
             "handler": lambda: HandlerCase(request),

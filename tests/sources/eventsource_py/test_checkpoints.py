@@ -83,7 +83,7 @@ def test_events_that_may_be_lost_are_named(orders: Orders, look: Look, viewer: C
         "FROM events ORDER BY global_position DESC LIMIT 1"
     )
     assert named == event
-    headline = "orders/LedgerProjection may have lost 1 event(s)"
+    headline = "orders/LedgerProjection may have lost 1 event"
     assert headline in viewer.get(reverse("overview")).content.decode()
     row.unaccounted["newest_at"] = (timezone.now() - timedelta(days=2)).isoformat()
     row.save()

@@ -69,8 +69,9 @@ def test_a_record_of_queue_keeper_is_a_letter_for_each_failed_queue(push: Push, 
     for _ in range(2):
         assert push([wrap()]).json() == {"recorded": 1, "refused": []}
     triage, merge = DeadLetter.objects.order_by("-consumer")
-    assert (triage.consumer, triage.topic, triage.category) == ("triage", "queue-keeper-triage", "transient")
-    assert (merge.consumer, merge.topic, merge.category) == ("merge", "queue-keeper-merge", "permanent")
+    assert (triage.consumer, triage.topic) == ("triage/queue-keeper-triage", "queue-keeper-triage")
+    assert (merge.consumer, merge.topic) == ("merge/queue-keeper-merge", "queue-keeper-merge")
+    assert (triage.category, merge.category) == ("transient", "permanent")
     assert (merge.error_type, merge.summary, merge.attempts) == ("retries_exhausted", "no such", 6)
     for letter in (triage, merge):
         assert (letter.source, letter.event_id, letter.event_type) == ("orders", EVENT_ID, "pull_request")
@@ -82,17 +83,19 @@ def test_a_record_of_queue_keeper_is_a_letter_for_each_failed_queue(push: Push, 
     assert Attempt.objects.count() == 2
 
 
-def test_two_queues_of_one_bot_are_two_letters(push: Push) -> None:
+def test_two_queues_of_one_bot_are_two_letters_also_when_one_of_them_fails_again_alone(push: Push) -> None:
     queues = [
         {"bot_name": "triage", "queue_name": "fast", "error": "503", "was_transient": True},
         {"bot_name": "triage", "queue_name": "slow", "error": "no such", "was_transient": False},
-        {"bot_name": "merge", "queue_name": "fast", "error": "504", "was_transient": True},
+        {"bot_name": "merge", "error": "504", "was_transient": True},
     ]
     assert push(make_record(failed_queues=queues)).json() == {"recorded": 1, "refused": []}
+    alone = [queues[1] | {"error": "still no such"}]
+    push(make_record(failed_queues=alone, moved_to_dlq_at="2025-11-01T13:00:00Z"))
     assert set(DeadLetter.objects.values_list("consumer", "topic", "summary")) == {
         ("triage/fast", "fast", "503"),
-        ("triage/slow", "slow", "no such"),
-        ("merge", "fast", "504"),
+        ("triage/slow", "slow", "still no such"),
+        ("merge", "", "504"),
     }
 
 

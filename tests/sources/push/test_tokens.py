@@ -56,6 +56,10 @@ class TestCreate:
         assert not find_secret(again)
         assert "sent twice and made one token" in again
         assert Token.objects.count() == 1
+        # What it shows is another form: whoever did not see the secret can make another with it.
+        [another] = re.findall(r'name="request_key" value="([\w-]+)"', again)
+        assert find_secret(make(admin, key=another))
+        assert Token.objects.count() == 2
 
     def test_it_is_audited(self, admin: Client) -> None:
         make(admin, note="cluster a")
@@ -81,7 +85,13 @@ class TestCreate:
         assert not Token.objects.exists()
 
     def test_the_form_must_have_its_number(self, admin: Client) -> None:
-        assert admin.post("/sources/tokens/create/", {"source": "orders"}).status_code == 400
+        answer = admin.post("/sources/tokens/create/", {"source": "orders"})
+        assert answer.status_code == 400
+        assert "This form has lost its number; send it again." in answer.content.decode()
+
+    def test_what_is_too_long_is_told_how_long_it_may_be(self, admin: Client) -> None:
+        assert "A source&#x27;s name can have 100 characters; this one has 101." in make(admin, "a" * 101)
+        assert "It can have 200 characters; this has 201." in make(admin, note="x" * 201)
 
     def test_the_command_prints_it_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
         call_command("create_token", "orders", note="by script")
@@ -113,7 +123,9 @@ class TestRevoke:
         assert find_token(secret) == token
         assert self.revoke(admin, token) == 302
         assert find_token(secret) is None
-        assert "by some-admin" in admin.get("/sources/tokens/").content.decode()
+        page = admin.get("/sources/tokens/").content.decode()
+        assert "by some-admin" in page
+        assert "Nobody may report failures any more" in page
 
     def test_it_rejects_get(self, admin: Client, token: Token) -> None:
         assert admin.get(f"/sources/tokens/{token.pk}/revoke/").status_code == 405

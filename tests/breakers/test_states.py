@@ -1,0 +1,154 @@
+"""What the breakers' pages say in states that are rare."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from breakers import operations, tasks
+from breakers.api import BreakerOpen, Policy, get_breaker
+from breakers.foreign import registry
+from breakers.models import Trip
+from dashboard.models import Heartbeat
+from dashboard.redis import get_redis
+from tests.breakers.conftest import NEVER_CACHED, fail, open_breaker
+from tests.breakers.test_away import Line, line  # noqa: F401
+
+pytestmark = pytest.mark.django_db
+TRIP = {"name": "orders-api", "reason": "they are migrating", "hold": "1h"}
+
+
+def show(client: Client, name: str = "orders-api", **query: str) -> str:
+    return client.get("/breakers/breaker/", {"name": name, **query}).content.decode()
+
+
+def test_one_that_opens_again_and_again_is_flapping(viewer: Client):
+    for _ in range(3):
+        open_breaker()
+        tasks.tend()
+        operations.reset_breaker("orders-api", actor="olga", reason="it is back")
+        tasks.tend()
+    assert "It is flapping: it left closed 3 times within the hour." in show(viewer)
+    assert "It left closed 3 times within the hour" in viewer.get("/breakers/").content.decode()
+
+
+def test_the_only_one_is_said_to_be_the_only_one_and_its_refusals_are_counted(viewer: Client):
+    breaker = open_breaker()
+    with pytest.raises(BreakerOpen), breaker.call():
+        pass
+    html = viewer.get("/breakers/").content.decode()
+    assert "It is the only one that was heard of." in html
+    assert '<td data-label="Refused" class="num">1</td>' in html
+    open_breaker("mail")
+    assert "of 2 that were heard of." in viewer.get("/breakers/").content.decode()
+
+
+def test_a_hold_with_an_end_says_when(operator: Client):
+    open_breaker()
+    operator.post("/breakers/breaker/trip/", TRIP)
+    html = show(operator)
+    assert "they are migrating. Held until " in html
+    assert "<dt>Hold ends</dt>" in html
+    again = operator.post("/breakers/breaker/trip/", TRIP, follow=True).content.decode()
+    assert "held open already, by some-operator: they are migrating." in again
+
+
+def test_a_hold_that_redis_has_forgotten_is_not_said_to_hold(operator: Client):
+    open_breaker()
+    operator.post("/breakers/breaker/trip/", TRIP)
+    get_redis().flushdb()
+    html = show(operator)
+    assert "orders-api is closed" in html
+    assert "Redis does not know of the hold; it is told again within seconds." in html
+    tasks.tend()
+    assert "orders-api is held open" in show(operator)
+
+
+def test_a_pause_that_is_over_ends_with_the_next_call(viewer: Client):
+    open_breaker(clock=lambda: 1_700_000_000)
+    assert "<dt>Next probe</dt><dd>with the next call</dd>" in show(viewer)
+
+
+def test_who_depends_on_it_and_what_would_stop(operator: Client):
+    policy = Policy(failure_threshold=5, window_seconds=60, cache_seconds=0)
+    for user in ("mailer", "target orders"):
+        with get_breaker("orders-api", policy, used_by=user).call():
+            pass
+    tasks.tend()
+    html = show(operator)
+    assert "<dd>mailer, target orders</dd>" in html
+    assert "5 failures within 1 min" in html
+    confirm = operator.get("/breakers/breaker/trip/confirm/?name=orders-api").content.decode()
+    assert "This stops mailer, target orders. It is closed now." in confirm
+
+
+@pytest.mark.parametrize(
+    ("query", "headline", "box"),
+    [
+        ("q=bill", "No open breaker matches", ""),
+        ("q=mail", "No breaker matches", "None has “mail” in its name"),
+        ("q=bill&state=open", "No breaker matches", "None in that state has “bill” in its name"),
+        ("state=closed", "No breaker is open", ""),
+        ("state=open", "No breaker is open", "None is in that state"),
+    ],
+)
+def test_a_search_that_finds_nothing_says_what_is_not_there(
+    viewer: Client, query: str, headline: str, box: str
+):
+    with get_breaker("billing-api", NEVER_CACHED).call():
+        pass
+    tasks.tend()
+    html = viewer.get(f"/breakers/?{query}").content.decode()
+    assert f"<h1>{headline}</h1>" in html
+    assert box in html
+
+
+def test_right_after_a_trip_the_page_does_not_say_that_it_was_closed_all_the_time(operator: Client):
+    fail(get_breaker("orders-api", NEVER_CACHED))
+    tasks.tend()
+    operator.post("/breakers/breaker/trip/", TRIP)
+    html = show(operator)
+    assert "Closed all the time" not in html
+    assert "What goes on now is counted within seconds." in html
+
+
+def test_while_redis_is_away_only_a_hold_can_be_ended(operator: Client, line: Line):  # noqa: F811
+    assert "Redis does not answer, and only Redis can close it" in show(operator)
+    assert (
+        "It is unknown now."
+        in operator.get("/breakers/breaker/trip/confirm/?name=orders-api").content.decode()
+    )
+    refusal = operator.post("/breakers/breaker/reset/", TRIP, follow=True).content.decode()
+    assert "No such file or directory). Nothing was changed." in refusal
+    operator.post("/breakers/breaker/trip/", TRIP)
+    html = show(operator)
+    assert "only Redis can close it" not in html
+    assert "The hold stands until " in html
+    assert Trip.objects.get().expires_at
+
+
+def test_a_redis_that_never_answered_has_no_since(viewer: Client, line: Line):  # noqa: F811
+    Heartbeat.objects.filter(kind=Heartbeat.Kind.REDIS).delete()
+    assert "<h1>orders-api is unknown</h1>" in show(viewer)
+    assert "<h1>Breakers are unknown</h1>" in viewer.get("/breakers/").content.decode()
+    overview = viewer.get("/").content.decode()
+    assert "and breakers are unknown: Redis does not answer." in overview
+    assert "Redis does not answer. Below is what was last heard." in overview
+
+
+def test_breakers_of_others_that_were_never_read(viewer: Client, settings: Any):
+    settings.FOREIGN_BREAKERS, settings.FOREIGN_BREAKERS_URL = ["pybreaker"], "unix:///nowhere/at/all"
+    caches = registry.list_readers, registry.get_foreign_redis
+    for cached in caches:
+        cached.cache_clear()
+    tasks.read_foreign()
+    for cached in caches:
+        cached.cache_clear()
+    html = viewer.get("/breakers/").content.decode()
+    assert "No such file or directory. They have not been read yet.</span>" in html
+    with get_breaker("orders-api", NEVER_CACHED).call():
+        pass
+    tasks.tend()
+    html = viewer.get("/breakers/").content.decode()
+    assert "The only breaker is closed" in html
+    assert "Of those that can be read; others cannot be." in html

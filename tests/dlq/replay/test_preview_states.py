@@ -1,0 +1,157 @@
+"""What the preview of a replay says in its rarer states: many consumers, letters that stay, options given before."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import strip_tags
+
+from dashboard.models import Lane, Run
+from dlq.models import DeadLetter, LetterRunItem
+from dlq.operations import Done
+from dlq.selection import select_ids
+from projections.models import Projection
+from tests.dlq.replay.conftest import run_all
+from tests.dlq.replay.test_replay_pages import confirm
+
+Make = Callable[..., list[DeadLetter]]
+Fail = Callable[..., None]
+
+
+@pytest.fixture
+def away(settings: Any) -> None:
+    """Consumers outside, whose letters go to an address; nothing is sent in these tests."""
+    settings.TARGETS = {
+        "api": {"kind": "http", "url": "http://127.0.0.1:1/", "timeout_seconds": 1, "dedup_seconds": 300}
+    }
+    settings.CONSUMERS = {f"kafka/c{n}": {"target": "api"} for n in range(7)}
+
+
+@pytest.mark.parametrize(
+    ("consumers", "rest"), [(2, ""), (6, "and 1 more consumer"), (7, "and 2 more consumers")]
+)
+def test_several_consumers_are_named_up_to_five_and_the_rest_counted(
+    operator: Client, make_letters: Make, away: None, consumers: int, rest: str
+) -> None:
+    for n in range(consumers):
+        make_letters(1, source="kafka", consumer=f"c{n}", event_id=f"e{n}", event_type="Paid" if n else "")
+    text = strip_tags(confirm(operator, "scope=matching")[0])
+    assert f"Replay {consumers} letters of {consumers} consumers" in text
+    assert text.count("c0 1") == 1
+    assert f"Paid {consumers - 1} · 1 without a type" in text or "1 without a type · Paid 1" in text
+    assert rest in text
+    assert text.count("Goes to api: POST http://127.0.0.1:1/, behind the breaker api.") == 1
+    assert ("more consumer" in text) is bool(rest)
+
+
+def test_how_long_it_takes_is_told_from_replays_that_were_long_enough(
+    operator: Client, fail: Fail, mend: Callable[..., None], start: Callable[..., Run]
+) -> None:
+    fail("a", events=1)
+    mend()
+    run = run_all(start())
+    Lane.objects.filter(run=run, number=0).update(totals={"succeeded": 100})
+    Run.objects.update(started_at=timezone.now() - timedelta(seconds=200), ended_at=timezone.now())
+    fail("b", events=5)
+    html, _ = confirm(operator, "scope=matching")
+    assert re.search(r"breakers in the way · about \d+ s at full pace", html)
+
+
+def test_why_letters_stay_is_said_with_their_number(
+    operator: Client, make_letters: Make, away: None, start: Callable[..., Run], do: Callable[..., Done]
+) -> None:
+    def make(name: str, number: int = 1, **more: Any) -> list[int]:
+        made = [
+            make_letters(1, source="kafka", consumer="c1", event_id=f"{name}{n}", sequence_no=n, **more)
+            for n in range(1, number + 1)
+        ]
+        return [letter.pk for [letter] in made]
+
+    sent = make("sent", 2)
+    start(select_ids(sent))
+    LetterRunItem.objects.update(is_active=False, outcome="succeeded", at=timezone.now())
+    DeadLetter.objects.filter(pk__in=make("unwanted")).update(offers_replay=False)
+    do("erase", select_ids(make("gone")), 1)
+    # The first of a sequence stays, so what stands behind it stays too.
+    first, *_ = make("s", 3, sequence_key="s")
+    DeadLetter.objects.filter(pk=first).update(tier="poison")
+    html, _ = confirm(operator, "scope=matching")
+    text = strip_tags(html)
+    for sentence in (
+        "2 left out: taken by their target a moment ago, which would drop them",
+        "1 left out: not to be sent again as it is",
+        "1 left out: erased",
+        "1 left out: poison, or failed too many replays",
+        "2 left out: behind one that is left out",
+        "Take poison, and what is not to be sent again, along all the same, with a reason",
+        "Nothing can be replayed of what is selected.",
+    ):
+        assert text.count(sentence) == 1
+    DeadLetter.objects.filter(pk=first).update(tier="dead_letter")
+    html, _ = confirm(operator, "scope=matching")
+    assert "Take what is not to be sent again along all the same" in html
+    html, _ = confirm(operator, "scope=matching&force=1")
+    assert "Replay 4 letters of c1" in html
+    assert "all the same" not in html
+
+
+def test_all_that_is_in_runs_already_is_linked_to_them(
+    operator: Client, fail: Fail, start: Callable[..., Run]
+) -> None:
+    runs = []
+    for stream in "abcdef":
+        fail(stream, events=1)
+        runs.append(start())
+    html, _ = confirm(operator, "scope=matching")
+    text = strip_tags(html)
+    named = ", ".join(str(run.pk) for run in runs[:5])
+    assert f"6 are in runs {named} and others, and left out." in text
+    assert reverse("runs:run", args=[runs[0].pk]) in html
+    fail("g", events=1)
+    html, _ = confirm(operator, "scope=matching")
+    assert "6 more are in runs" in html
+
+
+def test_what_was_chosen_is_kept_when_something_is_wrong(operator: Client, fail: Fail) -> None:
+    fail("a")
+    _, form = confirm(operator, "scope=matching")
+    for start in ("canary", "all", "dry"):
+        answer = operator.post(reverse("dlq:replay"), form | {"start": start, "pace": "quick"})
+        assert f'value="{start}" checked>' in answer.content.decode()
+        assert (
+            'name="pace" aria-invalid="true" aria-describedby="id_pace_error" autofocus'
+            in answer.content.decode()
+        )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"reason": "x" * 1001}, "A reason can have 1,000 characters; this one has 1001."),
+        ({"start": ""}, "Choose how it starts: canary, all or dry."),
+        ({"lanes": ""}, "There can be 1 or 2 or 4 lanes."),
+    ],
+)
+def test_what_no_browser_sends_is_answered_at_its_field_too(
+    operator: Client, fail: Fail, wrong: dict[str, str], sentence: str
+) -> None:
+    fail("a")
+    _, form = confirm(operator, "scope=matching")
+    answer = operator.post(reverse("dlq:replay"), form | wrong)
+    assert answer.status_code == 422
+    assert re.search(f'class="error"[^>]*>{re.escape(sentence)}<', answer.content.decode())
+
+
+def test_a_consumer_that_is_being_rebuilt_is_no_place_to_replay_to(operator: Client, fail: Fail) -> None:
+    fail("a")
+    Projection.objects.filter(name="letters").update(state="rebuilding")
+    html, form = confirm(operator, "scope=matching")
+    sentence = "letters is being rebuilt, which handles its letters too"
+    assert f'<p class="message bad">{sentence}.</p>' in html
+    answer = operator.post(reverse("dlq:replay"), form)
+    assert (answer.status_code, f"{sentence}; wait" in answer.content.decode()) == (409, True)

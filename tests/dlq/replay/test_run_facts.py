@@ -1,0 +1,129 @@
+"""The page of a replay says how it goes about it, and what came of it that nobody asked for."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import strip_tags
+
+from dashboard.models import Lane, Run
+from dashboard.runs.lanes import claim
+from dashboard.runs.operations import cancel_run
+from dlq.models import DeadLetter, FailureGroup
+from dlq.operations import stop_replays
+from dlq.replay.options import ReplayOptions
+from dlq.reprocess.choice import EventChoice
+from projections.models import Projection
+from tests.dlq.replay.conftest import QUICK, run_all, totals
+from tests.projections.conftest import RecordedClock
+
+Fail = Callable[..., None]
+Start = Callable[..., Run]
+
+
+def read(client: Client, run: Run) -> str:
+    return client.get(reverse("runs:run", args=[run.pk])).content.decode()
+
+
+def test_pace_and_force_and_what_failures_do_to_it(operator: Client, fail: Fail, start: Start) -> None:
+    fail("a", events=2)
+    DeadLetter.objects.filter(sequence_no=1).update(tier="poison")
+    run = start(options=ReplayOptions(pace=1000, stop_after=1, force=True), reason="mended")
+    text = strip_tags(read(operator, run))
+    assert "1, 10, 100, the rest; now at the first" in text
+    assert "1,000 a second" in text
+    assert "because of failures" not in text
+    assert "if the first fails, and then after 1 failure" in text
+    assert "poison, and what is not to be sent again as it is" in text
+    assert run_all(run).state == "paused"
+    assert "1,000 a second, at the moment 500 because of failures" in strip_tags(read(operator, run))
+    cancel_run(run, actor="olga", reason="")
+    text = strip_tags(read(operator, run))
+    assert "1,000 a second" in text
+    assert "at the moment" not in text
+    assert "left as they were 1" in text
+
+
+def test_what_came_along_and_what_failed_meanwhile(
+    operator: Client,
+    fail: Fail,
+    mend: Callable[..., None],
+    clock: RecordedClock,
+    pay: Callable[..., int],
+    work: Callable[..., Projection],
+    start: Start,
+) -> None:
+    fail("a", events=2)
+    run = start()
+    assert "new letter" not in read(operator, run)
+    pay("a", 9)
+    work("letters")
+    clock.sleep(60)
+    fail("b", events=1)
+    mend("a")
+    run_all(run)
+    text = strip_tags(read(operator, run))
+    assert "2 were confirmed, and 1 more was parked behind them while it ran" in text
+    assert "1 new letter of the same consumer failed, which is not part of this" in text
+
+
+def test_a_dry_run_says_that_all_is_undone_and_names_no_group(
+    operator: Client, fail: Fail, start: Start
+) -> None:
+    fail("a", events=1)
+    run = run_all(start(options=ReplayOptions(canary=False, dry_run=True)))
+    text = strip_tags(read(operator, run))
+    assert "everything is undone again" in text
+    assert "same error and undone with the dry run" in text
+
+
+def test_a_group_that_is_gone_since_is_said_to_be(operator: Client, fail: Fail, start: Start) -> None:
+    fail("a", events=1)
+    run = run_all(start())
+    assert "ValueError" in read(operator, run)
+    FailureGroup.objects.all()._raw_delete("default")
+    assert "same error of a group that is gone" in strip_tags(read(operator, run))
+
+
+def test_only_who_may_replay_is_offered_it_again(
+    operator: Client, viewer: Client, fail: Fail, start: Start
+) -> None:
+    fail("a")
+    run = run_all(start())
+    assert totals(run) == {"same_error": 1, "held": 2}
+    assert "Replay what failed or was held…" in read(operator, run)
+    assert "Replay what failed or was held…" not in read(viewer, run)
+
+
+def test_a_run_that_is_being_cancelled_is_so_although_all_are_stopped(
+    operator: Client, fail: Fail, start: Start
+) -> None:
+    fail("a")
+    run = start()
+    lane = Lane.objects.filter(run=run).earliest("number")
+    assert claim(run.pk, lane.number, lane.epoch, holder="somebody")
+    cancel_run(run, actor="olga", reason="")
+    stop_replays(actor="olga")
+    html = read(operator, run)
+    assert "All replays are stopped</b> by olga, <time" in html
+    assert "This run is being cancelled all the same." in html
+    assert "It ends after the slice in hand." in html
+
+
+def test_a_reprocessing_says_which_events_were_chosen(
+    operator: Client, handled: None, reprocess: Callable[..., Run]
+) -> None:
+    year = datetime(2026, 1, 1, tzinfo=UTC)
+    later = datetime(2126, 1, 1, tzinfo=UTC)
+    of_all = run_all(reprocess(EventChoice("letters", until=later), QUICK))
+    text = strip_tags(read(operator, of_all))
+    assert "events of letters that were handled before, recorded until 2126-01-01 00:00:00 UTC" in text
+    run = run_all(
+        reprocess(EventChoice("letters", types=("Paid",), stream="a", since=year, until=later), QUICK)
+    )
+    text = strip_tags(read(operator, run))
+    assert (
+        "that were handled before, of stream a, of type Paid, "
+        "recorded from 2026-01-01 00:00:00 UTC until 2126-01-01 00:00:00 UTC" in text
+    )

@@ -1,0 +1,116 @@
+"""Confirmations of nothing, of one, of many consumers, and after a refusal."""
+
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from dlq.api import Parked, park_events
+from dlq.models import DeadLetter, LetterRunItem
+from dlq.operations import Done
+from dlq.selection import select_ids
+from tests.dlq.test_verbs_pages import confirm_and_send
+
+pytestmark = pytest.mark.django_db
+Make = Callable[..., list[DeadLetter]]
+Do = Callable[..., Done]
+
+
+def address(verb: str, *letters: DeadLetter) -> str:
+    return f"/dead-letters/{verb}/confirm/?" + "&".join(f"id={letter.pk}" for letter in letters)
+
+
+def test_what_cannot_be_done_says_which_letters_could(admin: Client, make_letters: Make, do: Do) -> None:
+    [letter] = make_letters(1, payload={"pin": 7})
+    page = admin.get(address("restore", letter)).content.decode()
+    assert "Nothing to restore" in page
+    assert (
+        "None of the selected letters can be restored now: only resolved and discarded letters can." in page
+    )
+    do("resolve", select_ids([letter.pk]), 1)
+    page = admin.get(address("discard", letter)).content.decode()
+    assert "None of the selected letters can be discarded now: only open and parked letters can." in page
+    page = admin.get(address("restore", letter)).content.decode()
+    assert "Restore 1 letter?" in page
+    assert "It is open again, as it was." in page
+
+
+def test_what_is_erased_is_erased_once(admin: Client, make_letters: Make, do: Do) -> None:
+    [letter] = make_letters(1, payload={"pin": 7})
+    assert "Erase the payload of 1 letter?" in admin.get(address("erase", letter)).content.decode()
+    do("erase", select_ids([letter.pk]), 1)
+    erased_at = DeadLetter.objects.get().erased_at
+    page = admin.get(address("erase", letter)).content.decode()
+    assert "None of the selected letters can be erased now: they are erased already." in page
+    assert do("erase", select_ids([letter.pk]), 1).moved_count == 1
+    assert DeadLetter.objects.get().erased_at == erased_at
+
+
+def test_of_many_consumers_the_first_are_named(operator: Client, make_letters: Make) -> None:
+    letters = [letter for n in range(9) for letter in make_letters(1, consumer=f"c{n}")]
+    assert "and 1 more consumer</li>" in operator.get(address("resolve", *letters)).content.decode()
+
+
+def test_critical_consumers_are_named_together(
+    operator: Client, make_letters: Make, settings: Settings
+) -> None:
+    settings.CRITICAL_CONSUMERS = frozenset({"escrow", "ledger"})
+    letters = make_letters(2, consumer="ledger") + make_letters(1, consumer="escrow")
+    page = operator.get(address("resolve", *letters)).content.decode()
+    assert "2 of ledger, 1 of escrow: these consumers must not lose an event." in page
+
+
+@pytest.mark.parametrize(("followers", "number"), [("replay", 1), ("along", 2)])
+def test_after_a_refusal_the_choice_stays_and_the_reason_is_asked_at_its_field(
+    operator: Client, make_letters: Make, followers: str, number: int
+) -> None:
+    sequence = {"consumer": "billing", "sequence_key": "s"}
+    [head] = make_letters(1, **sequence, sequence_no=1)
+    park_events([Parked(**sequence, event_id=f"p{n}", sequence_no=n + 2) for n in range(number)])
+    status, page = confirm_and_send(operator, address("discard", head), followers=followers)
+    assert status == 409
+    assert f'value="{followers}" checked' in page
+    assert 'value="wait" checked' not in page
+    assert 'Reason (required) <span class="error" role="alert">Give a reason' in page
+    assert ("discard it too" if number == 1 else "discard them too") in page
+
+
+def test_a_number_that_is_not_typed_is_asked_for_at_its_field(
+    operator: Client, make_letters: Make, settings: Settings
+) -> None:
+    settings.TYPE_NUMBER_ABOVE = 1
+    status, page = confirm_and_send(operator, address("resolve", *make_letters(2)), reason="done")
+    assert status == 422
+    assert 'letters, 2 <span class="error" role="alert">To resolve 2 letters, type that number.' in page
+
+
+def test_one_that_was_confirmed_is_one(operator: Client, make_letters: Make) -> None:
+    letters = make_letters(3)
+    status, page = confirm_and_send(operator, address("resolve", *letters), count="1")
+    assert (status, "1 letter was confirmed, and now there are 3. Nothing was changed." in page) == (
+        409,
+        True,
+    )
+
+
+def test_what_is_in_a_run_is_left_out_and_the_run_named(operator: Client, make_letters: Make) -> None:
+    letters = make_letters(2)
+    LetterRunItem.objects.create(run_id=12, lane=0, letter=letters[0])
+    page = operator.get(address("resolve", *letters)).content.decode()
+    assert "Resolve 1 letter?" in page
+    assert "1 more is in run 12 and is left out." in page
+
+
+def test_a_number_that_is_not_asked_for_any_more_is_still_said_to_be_missing(
+    operator: Client, make_letters: Make, settings: Settings
+) -> None:
+    """Others are taken by somebody between the confirmation and the click."""
+    settings.TYPE_NUMBER_ABOVE = 2
+    [letter] = make_letters(1)
+    form = {"id": [letter.pk], "count": 3, "watermark": letter.pk, "request_key": str(uuid4()), "reason": "x"}
+    answer = operator.post("/dead-letters/resolve/", form)
+    assert answer.status_code == 422
+    assert "To resolve 3 letters, type that number." in answer.content.decode()
+    assert DeadLetter.objects.get().status == "failed"

@@ -1,0 +1,113 @@
+"""The letter's page in its rarer states: parked, closed, in a run, cut, not JSON, a security matter."""
+
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from dlq.api import Failure, Parked, park_events, record_failures
+from dlq.models import ClassificationRule, DeadLetter
+from dlq.operations import Done, add_rule, apply_rules
+from dlq.selection import newest_id, select_ids
+
+pytestmark = pytest.mark.django_db
+Make = Callable[..., list[DeadLetter]]
+
+
+def read(client: Client, letter: DeadLetter) -> str:
+    return client.get(f"/dead-letters/letters/{letter.pk}/").content.decode()
+
+
+@pytest.fixture
+def follower() -> DeadLetter:
+    """Parked behind an open letter of its sequence."""
+    sequence = {"consumer": "orders", "event_type": "Paid", "sequence_key": "ord-1"}
+    record_failures([Failure(**sequence, event_id="e1", error_type="E", sequence_no=1)])
+    park_events([Parked(**sequence, event_id="e2", sequence_no=2)])
+    return DeadLetter.objects.get(event_id="e2")
+
+
+def test_a_parked_letter_says_what_it_waits_for(viewer: Client, follower: DeadLetter) -> None:
+    page = read(viewer, follower)
+    assert "<h1>Paid is parked</h1>" in page
+    assert "orders has parked Paid" in page
+    assert "<b>1 earlier letter</b> of its sequence must be dealt with first." in page
+    assert "It was not tried: an earlier event of its sequence is open." in page
+    head = DeadLetter.objects.get(event_id="e1")
+    assert f'<a href="/dead-letters/letters/{head.pk}/">Paid #1</a>' in page
+    assert "<dt>Category</dt>" not in page
+    assert "/dead-letters/groups/" not in page
+
+
+def test_a_closed_follower_says_that_it_was_parked_and_why_it_is_closed(
+    viewer: Client, follower: DeadLetter, do: Callable[..., Done]
+) -> None:
+    do("discard", select_ids([follower.pk]), 1, reason="sent by hand")
+    page = read(viewer, follower)
+    assert "<h1>Paid was parked</h1>" in page
+    assert "orders had parked Paid" in page
+    assert "by someone, discarded<br>sent by hand" in page
+    assert "must be dealt with first" not in page
+    assert "It was not tried: an earlier event of its sequence was open." in page
+
+
+def test_a_letter_in_a_run_leads_there(viewer: Client, someone: User, make_letters: Make) -> None:
+    [letter] = make_letters(1)
+    rule = add_rule(ClassificationRule(consumer="billing", category="dependency"), actor=someone)
+    run = apply_rules(rule, watermark=newest_id(), confirmed=1, actor=someone, request_key=uuid4())
+    assert f'<a class="btn" href="/runs/{run.pk}/">In run {run.pk}</a>' in read(viewer, letter)
+
+
+def test_a_security_matter_is_named(viewer: Client, someone: User, make_letters: Make) -> None:
+    fields = {"consumer": "billing", "category": "permanent", "is_security": True, "offers_replay": False}
+    rule = add_rule(ClassificationRule(**fields), actor=someone)
+    [letter] = make_letters(1)
+    page = read(viewer, letter)
+    assert '<span class="badge bad">security</span>' in page
+    assert f"{rule}; not to be sent again as it is" in page
+
+
+def test_where_it_stood_in_its_topic_is_told(viewer: Client, make_letters: Make) -> None:
+    [letter] = make_letters(1, topic="orders", partition=3, offset=70)
+    assert "orders / 3 / 70" in read(viewer, letter)
+
+
+def test_a_sequence_without_numbers_claims_none(viewer: Client, make_letters: Make) -> None:
+    letters = make_letters(3, event_type="Paid", sequence_key="ord-1")
+    page = read(viewer, letters[1])
+    assert '<dd class="mono">ord-1</dd>' in page
+    assert "<b>Paid</b>" in page
+    assert page.count(">Paid</a>") == 2
+
+
+def test_a_payload_that_is_not_json_is_shown_as_it_came(viewer: Client, make_letters: Make) -> None:
+    [letter] = make_letters(1, payload=b"total=\xff;<b>")
+    assert '<pre class="payload">total=\\xff;&lt;b&gt;</pre>' in read(viewer, letter)
+
+
+def test_a_large_payload_is_shown_in_part(viewer: Client, make_letters: Make) -> None:
+    [letter] = make_letters(1, payload={"many": list(range(1_200))})
+    assert "This is only a part; the download has all of it." in read(viewer, letter)
+
+
+def test_under_new_masking_rules_the_heading_is_the_masked_message(
+    viewer: Client, make_letters: Make, settings: Settings
+) -> None:
+    [letter] = make_letters(1, payload={"name": "Ada"}, error_message="no Ada here\nsecond line")
+    settings.MASKED_PATHS = ["$.name"]
+    page = read(viewer, letter)
+    assert "<h1>ValueError: no ••• here</h1>" in page
+    assert "Ada" not in page
+
+
+def test_a_replay_that_is_not_advised_can_be_asked_for_and_does_not_stand_out(
+    operator: Client, make_letters: Make
+) -> None:
+    [letter] = make_letters(1, consumer="letters")
+    asks = f'data-dialog href="/dead-letters/replay/confirm/?scope=letter&amp;id={letter.pk}">Replay…</a>'
+    assert f'<a class="btn primary" {asks}' in read(operator, letter)
+    DeadLetter.objects.update(offers_replay=False)
+    assert f'<a class="btn" {asks}' in read(operator, letter)

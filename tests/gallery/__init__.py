@@ -1,0 +1,8 @@
+"""Every state of every page, to be looked at: what the tests' pages show, photographed.
+
+python3 manage.py test -p tests.gallery.keeping --gallery DIRECTORY tests/dlq    # keeps the pages that these tests see
+.venv/bin/python -m tests.gallery DIRECTORY    # says what none of them shows, photographs the fewest that show the rest
+
+What a template says depends on its branches: `branches.py` notes which a page took, so that a state that nobody has
+ever looked at has a name.
+"""

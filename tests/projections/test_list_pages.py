@@ -1,0 +1,114 @@
+"""The lists of projections, skipped events and requests, in the states that are rare."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import Run
+from projections.models import ForeignProjection, Projection, RebuildRequest
+from projections.operations import deny_rebuild, grant_rebuild, request_rebuild
+from projections.requests import expire
+from tests.projections.test_pages import consumed
+
+__all__ = ["consumed"]
+
+Pay = Callable[..., int]
+Work = Callable[..., Projection]
+
+
+def show(client: Client, name: str = "projections", query: str = "") -> str:
+    address = reverse(f"projections:{name}")
+    return " ".join(client.get(f"{address}{query}").content.decode().split())
+
+
+def test_one_that_needs_somebody_is_the_headline(
+    viewer: Client, pay: Pay, work: Work, consumed: None
+) -> None:
+    pay("a", 1, mark="x", how="ValueError")
+    work("journal")
+    html = show(viewer)
+    assert "<h1>journal: stopped</h1>" in html
+    assert '<p class="sub">Stopped on the event at 1: ValueError: amount 17 is not possible</p>' in html
+
+
+def test_one_of_another_system_is_named_with_its_source(viewer: Client, consumed: None) -> None:
+    ForeignProjection.objects.create(
+        source="bank", name="balances", state="stalled", lag=2, evidence="It does not move."
+    )
+    html = show(viewer)
+    assert "<h1>bank/balances: stalled</h1>" in html
+    assert '<p class="sub">It does not move.</p>' in html
+    # And it stands before those that need nobody.
+    assert html.index("Run by other systems") < html.index('id="projection-')
+    ForeignProjection.objects.update(state="running")
+    html = show(viewer)
+    assert html.index("Run by other systems") > html.index('id="projection-')
+
+
+def test_without_projections_it_says_how_to_have_one(viewer: Client) -> None:
+    Projection.objects.all().delete()
+    html = show(viewer)
+    assert "<h1>No projection yet</h1>" in html
+    assert "No installed app declares a projection" in html
+    ForeignProjection.objects.create(source="bank", name="balances", lag=0)
+    html = show(viewer)
+    assert "All projections are up to date" in html
+    assert "No installed app declares a projection" not in html
+
+
+def test_skips_of_one_projection(operator: Client, pay: Pay, work: Work) -> None:
+    row = Projection.objects.get(name="cache")
+    html = show(operator, "skips", f"?projection={row.pk}")
+    assert "<h1>Skipped events of cache</h1>" in html
+    assert "cache has skipped no event" in html
+    assert "Show those of all projections" in html
+    pay("a", 1, mark="x", how="ValueError")
+    work("cache")
+    html = show(operator, "skips", f"?projection={row.pk}")
+    assert "Bring back…" in html
+    assert "Show those of all projections" in html
+
+
+@pytest.fixture
+def asked() -> RebuildRequest:
+    row = Projection.objects.get(name="letters")
+    return request_rebuild(row, actor="olga", reason="the totals are off")
+
+
+def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildRequest) -> None:
+    html = show(operator, "requests")
+    assert "1 rebuild asked for" in html
+    assert "open until " in html
+    assert "Grant…" not in html
+    deny_rebuild(asked, actor="ada", reason="not in office hours")
+    assert "<div>ada: not in office hours</div>" in show(operator, "requests")
+
+
+def test_a_granted_request_links_to_its_run(operator: Client, asked: RebuildRequest) -> None:
+    grant_rebuild(asked, actor="ada", reason="go on", request_key=uuid4())
+    run = Run.objects.get()
+    assert f'ada: go on, <a href="{reverse("runs:run", args=[run.pk])}">run {run.pk}</a>' in show(
+        operator, "requests"
+    )
+
+
+def test_a_request_that_lapsed_says_so(admin: Client, asked: RebuildRequest) -> None:
+    RebuildRequest.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    html = show(admin, "requests")
+    assert "No rebuild is asked for" in html
+    # Beat has not come round yet, and nothing can be granted any more.
+    assert "nobody decided in time" in html
+    assert "Grant…" not in html
+    expire()
+    assert "nobody decided in time" in show(admin, "requests")
+
+
+def test_one_that_is_paused_is_not_up_to_date(viewer: Client) -> None:
+    Projection.objects.exclude(name="cache").delete()
+    Projection.objects.update(state="paused")
+    assert "1 of 1 projections is worth a look" in show(viewer)

@@ -1,0 +1,133 @@
+"""Runs on their pages: how fast they are, what they are about to do, and lists of them by state."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import Lane, Run
+from dashboard.runs import queries
+from dashboard.runs.lanes import Hold, claim
+from dashboard.runs.operations import cancel_run, pause_run
+from dashboard.runs.states import begin, settle
+from tests.tally.operations import start_tally
+
+pytestmark = pytest.mark.django_db
+Read = Callable[[Run], str]
+
+
+@pytest.fixture
+def read(operator: Client) -> Read:
+    return lambda run: operator.get(reverse("runs:run", args=[run.pk])).content.decode()
+
+
+def hold(run: Run) -> Hold:
+    """As a worker has it in hand."""
+    found = claim(run.pk, 0, 0, holder="somebody")
+    assert found
+    begin(run)
+    return found
+
+
+def test_a_rate_and_what_is_left_are_told_while_somebody_works(read: Read) -> None:
+    run = start_tally(1000)
+    hold(run)
+    lane = Lane.objects.filter(run=run)
+    # The lease of tests is short, and a busy machine slow.
+    lane.update(totals={"marked": 400}, rate=10, leased_until=timezone.now() + timedelta(hours=1))
+    assert "<strong>400</strong> of 1,000 done (40 %) · 10 a second · about 1 min left</p>" in read(run)
+    # Slower than anybody counts in seconds.
+    lane.update(rate=0.1)
+    assert "of 1,000 done (40 %) · about 1 h 40 min left</p>" in read(run)
+    lane.update(totals={"marked": 1000}, rate=10)
+    assert "of 1,000 done (100 %) · 10 a second</p>" in read(run)
+    lane.update(leased_until=None)
+    assert "of 1,000 done (100 %)</p>" in read(run)
+
+
+def test_a_run_pauses_and_ends_after_the_slice_in_hand(read: Read) -> None:
+    run = start_tally(10)
+    hold(run)
+    pause_run(run, actor="olga")
+    html = read(run)
+    assert "It pauses after the slice in hand." in html
+    assert "Asked for by olga" in html
+    assert "Paused by" not in html
+    cancel_run(run, actor="olga", reason="")
+    html = read(run)
+    assert "It ends after the slice in hand. What is done stays done." in html
+    assert "Cancel…" not in html
+
+
+def test_a_cancelled_run_says_what_was_left(read: Read) -> None:
+    run = start_tally(10)
+    with hold(run).recording() as lane:
+        lane.count("marked", 4)
+    cancel_run(run, actor="olga", reason="")
+    Lane.objects.update(leased_until=None)
+    settle(run.pk)
+    html = read(run)
+    assert "marked <b>4</b>" in html
+    assert "left as they were <b>6</b>" in html
+
+
+def test_what_was_sent_is_told_before_a_replay_is_cancelled(operator: Client) -> None:
+    run = Run.objects.create(kind="replay", title="Replay 5 letters", request_key=uuid4())
+    Lane.objects.create(run=run, number=0, total=5, totals={"succeeded": 2, "sent": 1})
+    html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
+    assert (
+        "Done, and staying done: 2 of 5. Sent, and nobody knows yet what came of it: 1. Left as they were: 2."
+        in html
+    )
+
+
+def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -> None:
+    run = Run.objects.create(kind="rebuild", title="Rebuild totals", request_key=uuid4())
+    Lane.objects.create(run=run, number=0, total=5, totals={"processed": 2})
+    html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
+    assert "Missing from the read model: 3." in html
+    Run.objects.filter(pk=run.pk).update(state="failed", failure="It broke.", ended_at=timezone.now())
+    html = read(run)
+    assert "missing from the read model <b>3</b>" in html
+    assert "the projection is paused there, and resuming it goes on." in html
+
+
+def test_a_count_of_runs_ends_somewhere_and_says_so(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MOST_COUNTED", 1)
+    for _ in range(2):
+        start_tally(1)
+    assert "Over 1 runs have not ended" in operator.get(reverse("runs:runs")).content.decode()
+
+
+EMPTY = {
+    "active": "No run is under way",
+    "paused": "No run is paused",
+    "finished": "No run has finished",
+    "cancelled": "No run is cancelled",
+    "failed": "No run has failed",
+}
+
+
+@pytest.mark.parametrize("state", EMPTY)
+def test_a_list_by_state_is_named_and_says_when_it_is_empty(operator: Client, state: str) -> None:
+    html = operator.get(f"{reverse('runs:runs')}?state={state}").content.decode()
+    assert f"<strong>{EMPTY[state]}</strong>" in html
+    assert f'?state={state}" aria-current="page">' in html
+    assert f'<a href="{reverse("runs:runs")}">Show all runs</a>' in html
+
+
+def test_the_headline_counts_the_paused_among_those_that_have_not_ended(operator: Client) -> None:
+    for run in [start_tally(1), start_tally(1)]:
+        pause_run(run, actor="olga")
+    html = operator.get(reverse("runs:runs")).content.decode()
+    assert "<h1>2 runs are paused</h1>" in html
+    start_tally(1)
+    html = operator.get(f"{reverse('runs:runs')}?state=paused").content.decode()
+    assert "<h1>3 runs have not ended; 2 of them are paused</h1>" in html
+    assert html.count('<span class="badge warn">Paused</span>') == 2
