@@ -2,11 +2,14 @@
 
 1. Under the lane's lock and the consumer's lock: lock the letters, look who is ahead of whom.
 2. Handle the events that may be played, in the hope that nothing fails.
-3. Close their letters, end their items, add the lane's totals, let followers join; commit.
-4. If something failed in 2, all of it is rolled back and done again with a savepoint for each event; those that fail
-   there are recorded as failed, and what follows them in their sequences is held.
+3. Close their letters, end their items, add the lane's totals, let followers join.
+4. If those who joined are few, do 2 and 3 with them too. Live consumption waits for the lock meanwhile and goes on by
+   itself; else the two could take turns for ever, each time with one more that was parked in between. Commit.
+5. If something failed, all of it is rolled back and done again with a savepoint for each event and without 4; those
+   that fail there are recorded as failed, and what follows them in their sequences is held.
 If the worker dies before the commit, nothing of the slice happened (see trial.py for the note that is left); handlers
-with effects outside get one event a slice, so at most that one is done again.
+with effects outside get one event a slice, so at most that one is done again. A death in 4 counts for those of 2, whom
+the note names; tried under watch they have no 4, and the one that kills is found when its turn comes.
 """
 
 from dataclasses import replace
@@ -14,11 +17,13 @@ from dataclasses import replace
 from django.db import connection, transaction
 from django.utils import timezone
 
+from dashboard.models import Lane
 from dashboard.runs.lanes import Hold, LaneLostError
-from dlq.replay.options import ReplayOptions
+from dlq.replay.ladder import get_rung
+from dlq.replay.options import REST, ReplayOptions
 from dlq.replay.outcomes import Results
 from dlq.replay.playing import ASK_AGAIN, Pair, find_events, play_carefully, play_hopefully
-from dlq.replay.queue import join_followers
+from dlq.replay.queue import Joined, join_followers
 from dlq.replay.rows import Ahead, lock_rows
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
 from dlq.replay.watch import NoWatch, Watch
@@ -68,24 +73,32 @@ class LetterSlice:
     def attempt(self, *, is_careful: bool) -> Results:
         with self.hold.recording() as lane:
             clear(lane)
-            with transaction.atomic():
-                results = self.play_under_locks(is_careful=is_careful)
-                results.save_letters(self.hold.run)
-                if self.options.dry_run:
-                    transaction.set_rollback(True)
-                    # A group that was only made for the trial is gone with it.
-                    results.endings = [replace(ending, group_id=None) for ending in results.endings]
-            results.end_items(lane)
-            if not self.options.dry_run:
-                lane.total += self.join_followers(lane.number, results)
+            return self.play_and_save(lane, self.trial.item_ids, is_careful=is_careful)
+
+    def play_and_save(self, lane: Lane, item_ids: list[int], *, is_careful: bool) -> Results:
+        with transaction.atomic():
+            results = self.play_under_locks(item_ids, is_careful=is_careful)
+            results.save_letters(self.hold.run)
+            if self.options.dry_run:
+                transaction.set_rollback(True)
+                # A group that was only made for the trial is gone with it.
+                results.endings = [replace(ending, group_id=None) for ending in results.endings]
+        results.end_items(lane)
+        if self.options.dry_run:
+            return results
+        joined = self.join_followers(lane.number, results)
+        lane.total += joined.count
+        if joined.item_ids and not is_careful and get_rung(self.hold.run) == REST:
+            # They are all of their sequences, so nobody joins behind them.
+            results.endings += self.play_and_save(lane, joined.item_ids, is_careful=False).endings
         return results
 
-    def play_under_locks(self, *, is_careful: bool) -> Results:
+    def play_under_locks(self, item_ids: list[int], *, is_careful: bool) -> Results:
         take_locks(self.projector, self.options.buckets(self.hold.number))
         standing = find_standing(self.projector.name)
         if standing is None or standing.is_rebuilding:
             return Results(wait_until=timezone.now() + ASK_AGAIN)
-        results, pairs, ahead = self.find_playable(standing.position)
+        results, pairs, ahead = self.find_playable(item_ids, standing.position)
         is_watched = self.trial.is_watched
         with Alarm(self.projector.attempt_seconds) as alarm, Watch() if is_watched else NoWatch() as watch:
             if self.trial.is_deadly:
@@ -98,14 +111,14 @@ class LetterSlice:
                 play_hopefully(self.projector, pairs, ahead, results, alarm)
         return results
 
-    def find_playable(self, checkpoint: int) -> tuple[Results, list[Pair], Ahead]:
+    def find_playable(self, item_ids: list[int], checkpoint: int) -> tuple[Results, list[Pair], Ahead]:
         """What may be tried, in order; of the others the results say why not."""
-        rows = lock_rows(self.trial.item_ids)
+        rows = lock_rows(item_ids)
         results, ahead = Results(), Ahead(rows)
         return results, find_events(rows, self.projector, checkpoint, ahead, results), ahead
 
-    def join_followers(self, lane: int, results: Results) -> int:
-        return join_followers(self.hold.run, lane, results.succeeded)
+    def join_followers(self, lane: int, results: Results) -> Joined:
+        return join_followers(self.hold.run, lane, results.succeeded, room=self.trial.room)
 
 
 def take_locks(projector: Projector, buckets: list[int]) -> None:

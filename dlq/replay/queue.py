@@ -51,7 +51,8 @@ ORDER BY i.id LIMIT %(limit)s
 """
 
 # What was parked behind the letters that have just been handled joins the run; in order, at its end. A sequence whose
-# next letter is on its way already is passed by, which is nearly all of them.
+# next letter is on its way already is passed by, which is nearly all of them. Gives the number, and if they are few
+# the items themselves.
 JOIN_FOLLOWERS = """
 WITH free AS (
     SELECT given.key
@@ -64,13 +65,18 @@ WITH free AS (
     ) AS next
     LEFT JOIN dlq_letterrunitem i ON i.letter_id = next.id AND i.is_active
     WHERE next.status = 'parked' AND i.id IS NULL
+), joined AS (
+    INSERT INTO dlq_letterrunitem (run_id, lane, letter_id, outcome, is_active, rung)
+    SELECT %(run)s, %(lane)s, l.id, '', true, %(rung)s
+    FROM free JOIN dlq_deadletter l ON l.sequence_key = free.key AND l.sequence_key <> ''
+        AND l.consumer = %(consumer)s AND l.source = %(source)s
+        AND l.status IN ('failed', 'parked') AND l.status = 'parked'
+    ORDER BY l.sequence_no, l.id
+    ON CONFLICT (letter_id) WHERE is_active DO NOTHING
+    RETURNING id
 )
-INSERT INTO dlq_letterrunitem (run_id, lane, letter_id, outcome, is_active, rung)
-SELECT %(run)s, %(lane)s, l.id, '', true, %(rung)s
-FROM free JOIN dlq_deadletter l ON l.sequence_key = free.key AND l.sequence_key <> '' AND l.consumer = %(consumer)s
-    AND l.source = %(source)s AND l.status IN ('failed', 'parked') AND l.status = 'parked'
-ORDER BY l.sequence_no, l.id
-ON CONFLICT (letter_id) WHERE is_active DO NOTHING
+SELECT count(*), CASE WHEN count(*) <= %(room)s THEN coalesce(array_agg(id ORDER BY id), '{}') ELSE '{}' END
+FROM joined
 """
 
 SET_TOTALS = """
@@ -124,11 +130,21 @@ def list_next(run: Run, lane: int, *, rung: int, limit: int) -> list[Next]:
         return [Next(*row) for row in cursor.fetchall()]
 
 
-def join_followers(run: Run, lane: int, handled: list[Row]) -> int:
+class Joined(NamedTuple):
+    """Followers that have come into the run; the items are named only where there is room for all of them."""
+
+    count: int
+    item_ids: list[int]
+
+
+NOBODY = Joined(0, [])
+
+
+def join_followers(run: Run, lane: int, handled: list[Row], *, room: int) -> Joined:
     """Add what is parked in the sequences of these letters; the caller has their consumer's lock."""
     keys = {row.sequence_key for row in handled if row.sequence_key}
     if not keys:
-        return 0
+        return NOBODY
     values: dict[str, Any] = {
         "run": run.pk,
         "lane": lane,
@@ -136,7 +152,8 @@ def join_followers(run: Run, lane: int, handled: list[Row]) -> int:
         "consumer": handled[0].consumer,
         "source": handled[0].source,
         "rung": REST,
+        "room": room,
     }
     with connection.cursor() as cursor:
         cursor.execute(JOIN_FOLLOWERS, values)
-        return int(cursor.rowcount)
+        return Joined(*cursor.fetchone())

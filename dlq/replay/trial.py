@@ -49,6 +49,8 @@ class Trial:
     is_watched: bool
     # The one item has killed too many: it is to become poison untried.
     is_deadly: bool
+    # So many more could be tried with them.
+    room: int = 0
 
 
 @lru_cache(maxsize=1)
@@ -75,6 +77,7 @@ def begin(
         if note and note["by"] != token_of(os.getpid()):
             cursor.execute(COUNT_DEATHS, [hold.run.pk, lane.number, note["first"], note["last"]])
         chosen = list_next(hold.run, lane.number, rung=rung, limit=1)
+        size = len(chosen)
         if chosen and chosen[0].deaths < MOST_DEATHS:
             size = min(limit, batch_size(chosen[0].source, chosen[0].consumer))
             waiting = list_next(hold.run, lane.number, rung=rung, limit=size)
@@ -95,6 +98,7 @@ def begin(
         first.consumer,
         is_watched=first.deaths > 0,
         is_deadly=first.deaths >= MOST_DEATHS,
+        room=size - len(chosen),
     )
 
 

@@ -11,6 +11,7 @@ from dlq.overrides import find_overrides
 from dlq.replay.handler import LetterSlice
 from dlq.replay.outcomes import Results
 from dlq.replay.playing import Pair
+from dlq.replay.queue import NOBODY, Joined
 from dlq.replay.rows import Ahead
 from dlq.reprocess.results import EventResults
 from dlq.reprocess.rows import EventRows
@@ -25,13 +26,13 @@ WHY_NOT = {
 class EventSlice(LetterSlice):
     """The events that are tried together."""
 
-    def find_playable(self, checkpoint: int) -> tuple[Results, list[Pair], Ahead]:
-        found = EventRows(self.trial.item_ids, self.projector.name)
+    def find_playable(self, item_ids: list[int], checkpoint: int) -> tuple[Results, list[Pair], Ahead]:
+        found = EventRows(item_ids, self.projector.name)
         results = EventResults(events=found.events, letters=found.letters)
         return results, find_pairs(found, self.projector, checkpoint, results), Ahead(found.rows)
 
-    def join_followers(self, lane: int, results: Results) -> int:
-        return 0
+    def join_followers(self, lane: int, results: Results) -> Joined:
+        return NOBODY
 
 
 def find_pairs(found: EventRows, projector: Projector, checkpoint: int, results: EventResults) -> list[Pair]:
