@@ -87,7 +87,7 @@ class LetterSlice:
         if self.options.dry_run:
             return results
         joined = self.join_followers(lane.number, results)
-        lane.total += joined.count
+        lane.total += joined.total
         if joined.item_ids and not is_careful and get_rung(self.hold.run) == REST:
             # They are all of their sequences, so nobody joins behind them.
             results.endings += self.play_and_save(lane, joined.item_ids, is_careful=False).endings

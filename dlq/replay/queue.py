@@ -133,7 +133,7 @@ def list_next(run: Run, lane: int, *, rung: int, limit: int) -> list[Next]:
 class Joined(NamedTuple):
     """Followers that have come into the run; the items are named only where there is room for all of them."""
 
-    count: int
+    total: int
     item_ids: list[int]
 
 
