@@ -17,6 +17,7 @@ class ReasonForm(forms.Form):
     """Why an operator does it; it stays in the audit trail."""
 
     reason = forms.CharField(
+        label="Reason (required)",
         max_length=500,
         error_messages={"required": "Say why; the next person on call will read it.", **TOO_LONG},
         widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),

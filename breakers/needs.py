@@ -61,8 +61,11 @@ def describe(breaker: Breaker, trip: Trip | None, silent_since: datetime | None)
     url = Row(breaker, None, is_unknown=False).url
     users = f" Used by {', '.join(breaker.used_by)}." if breaker.used_by else ""
     if trip:
-        sentence = f"{trip.actor} said: {trip.reason}.{users}"
-        return Need(f"{breaker} is held open", sentence, url, "See the breaker", "warn")
+        now = f" {last_heard(silent_since)}" if silent_since else ""
+        sentence = f"{trip.actor} said: {trip.reason.rstrip('.')}.{now}{users}"
+        return Need(
+            f"{breaker} {'was' if silent_since else 'is'} held open", sentence, url, "See the breaker", "warn"
+        )
     error = f" Last error: {breaker.last_error.rstrip('.')}." if breaker.last_error else ""
     left_at = breaker.left_closed_at or breaker.changed_at
     state = breaker.get_state_display().lower()

@@ -98,6 +98,8 @@ class Row:
         """What happens next to a breaker that is not closed, in words; empty for a closed one."""
         if self.state == State.HALF_OPEN and self.live and self.live.probe_count:
             return f"{self.live.probe_count} probe{'' if self.live.probe_count == 1 else 's'} under way"
+        if self.state == State.HALF_OPEN and self.live and self.policy and self.live.success_count:
+            return f"{self.live.success_count} of {self.policy.success_threshold} probes succeeded"
         if self.state == State.CLOSED:
             return ""
         if self.retry_seconds == 0 or self.state == State.HALF_OPEN:
@@ -129,11 +131,9 @@ class Row:
 
     @property
     def count_words(self) -> str:
-        """Failures of how many, or when half open successes of how many."""
+        """Failures of how many."""
         if self.is_unknown or self.failure_count is None:
             return "–"
-        if self.live and self.policy and self.state == State.HALF_OPEN:
-            return f"{self.live.success_count}/{self.policy.success_threshold} succeeded"
         return (
             f"{self.failure_count}/{self.policy.failure_threshold}"
             if self.policy

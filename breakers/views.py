@@ -16,7 +16,7 @@ from dashboard.paging import live_url
 
 STATES = ("", "open", "closed")
 LONGEST_SEARCH = 200
-AWAY = "It is on record. Redis does not answer; it takes effect as soon as Redis is back."
+AWAY = "The {} is on record. Redis does not answer; it takes effect as soon as Redis is back."
 
 
 @require_safe
@@ -65,7 +65,7 @@ def confirm_trip(request: HtmxHttpRequest) -> HttpResponse:
 def trip(request: HtmxHttpRequest) -> HttpResponse:
     row = get_row(request.POST)
     if not row.is_ours:
-        raise BadRequest("Only a breaker of this library can be held open.")
+        raise BadRequest(f"It cannot be held open: {row.source_label} would close it again by itself.")
     form = TripForm(request.POST)
     if not form.is_valid():
         return render_trip(request, row, form, status=400)
@@ -77,7 +77,7 @@ def trip(request: HtmxHttpRequest) -> HttpResponse:
         if is_done:
             messages.success(request, f"{row.breaker.name} is held open. Calls to it are refused.")
         else:
-            messages.warning(request, AWAY)
+            messages.warning(request, AWAY.format("trip"))
     return redirect(row.url)
 
 
@@ -104,7 +104,7 @@ def reset(request: HtmxHttpRequest) -> HttpResponse:
         if is_done:
             messages.success(request, f"{row.breaker.name} is closed. Calls to it go through.")
         else:
-            messages.warning(request, AWAY)
+            messages.warning(request, AWAY.format("reset"))
     return redirect(row.url)
 
 

@@ -19,7 +19,8 @@ class NamedChoiceField(forms.ChoiceField):
     def validate(self, value: str) -> None:
         forms.Field.validate(self, value)
         if value and not self.valid_value(value):
-            taken = [str(key) for key, _ in self.widget.choices if key != ""]
+            choices = [(str(key), label) for key, label in self.widget.choices if key or not self.required]
+            taken = [key or f"empty ({label})" for key, label in choices]
             then = f"it can be {', '.join(taken)}" if len(taken) <= MOST_NAMED else "choose from the list"
             raise forms.ValidationError(f"{value!r} is not known; {then}.")
 

@@ -37,4 +37,4 @@ def saying_refusal(request: HttpRequest, refusal: type[Exception]) -> Iterator[N
     try:
         yield
     except refusal as error:
-        messages.error(request, str(error))
+        messages.warning(request, str(error))

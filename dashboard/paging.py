@@ -31,6 +31,8 @@ class Page(Generic[Row]):
     before: str
     at: str
     new_count: int
+    # What the neighbours hold, by the order of the rows.
+    words: tuple[str, str, str] = ("Newest", "Newer", "Older")
 
     @property
     def new_label(self) -> str:
@@ -70,6 +72,7 @@ def get_page(
         before=write_cursor(rows[0], by) if rows and has_previous else "",
         at=write_cursor(rows[0], by) if rows else "",
         new_count=new_count,
+        words=("Oldest", "Older", "Newer") if oldest_first else Page.words,
     )
 
 

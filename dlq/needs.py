@@ -6,14 +6,13 @@ from datetime import timedelta
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 
 from dashboard.attention import Need
 from dashboard.banners import Banner
-from dashboard.templatetags.console import duration, say_ago
+from dashboard.templatetags.console import clock, duration, say_ago
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
+from dlq.tables import name_consumer
 
 # The largest groups and the ones that grow fastest, so many of each; the groups page has all.
 SHOWN = 3
@@ -35,7 +34,7 @@ def find_worst_groups() -> Iterator[Need]:
                 f"{count(worst.recent_count, 'failure')} in the last {duration(GROWING.total_seconds())}"
             )
         yield Need(
-            f"{worst.consumer} fails: {worst.title}",
+            f"{name_consumer(worst.source, worst.consumer)} fails: {worst.title}",
             f"{', '.join(parts)}. First seen {say_ago(worst.first_at)}, last {say_ago(worst.last_at)}.",
             reverse("dlq:group", args=[worst.group_id]),
             "Open the group",
@@ -51,9 +50,8 @@ def say_stopped_replays() -> Iterator[Banner]:
     """On every page: whoever wonders why nothing is replayed need not look for it."""
     for switch in ReplaySwitch.objects.all()[:1]:
         why = f": {switch.reason.rstrip('.')}" if switch.reason else ""
-        since = date_format(localtime(switch.stopped_at), "H:i")
         yield Banner(
-            f"All replays are stopped by {switch.stopped_by} since {since}{why}.",
+            f"All replays are stopped by {switch.stopped_by} since {clock(switch.stopped_at)}{why}.",
             reverse("dlq:confirm_allow_replays"),
             "Allow them again…",
             "replay.allow_all",

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from dashboard.columns import NumberColumn, TimeColumn
 from dashboard.markup import markup
 from dlq.masking import Masker
-from dlq.models import DeadLetter, FailureGroup
+from dlq.models import DeadLetter
 from dlq.queries import GroupRow
 from dlq.templatetags.dlq import category_word, sparkline, status_badge
 from projections.api import NATIVE
@@ -17,9 +17,9 @@ from projections.api import NATIVE
 BADGES = {"new": ("bad", "New today"), "regressed": ("warn", "Regressed"), "muted": ("mute", "Muted")}
 
 
-def name_consumer(group: FailureGroup) -> str:
+def name_consumer(source: str, consumer: str) -> str:
     """With its source before it, as redrive.toml names it; our own consumers have none."""
-    return group.consumer if group.source == NATIVE else f"{group.source}/{group.consumer}"
+    return consumer if source == NATIVE else f"{source}/{consumer}"
 
 
 class GroupTable(tables.Table):
@@ -51,7 +51,7 @@ class GroupTable(tables.Table):
             '<a class="what" href="{}">{}</a><span class="dim">{} · {}</span>',
             reverse("dlq:group", args=[record.group.pk]),
             self.masker.heading(record.group, record.example),
-            name_consumer(record.group),
+            name_consumer(record.group.source, record.group.consumer),
             category_word(record.group.category),
         )
 

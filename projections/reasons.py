@@ -73,10 +73,10 @@ def explain(
     if missing := row.accounting.get("missing"):
         return explain_missing(missing)
     if not lag:
-        return Reason("Up to date", "good", "It has handled every event of its types.")
+        return Reason("Up to date", "good", "It has come past every event of its types.")
     if not measures.lag.is_behind:
         return Reason(
-            "Up to date", "good", "It has handled every event of its types but those of this moment."
+            "Up to date", "good", "It has come past every event of its types but those of this moment."
         )
     return explain_lag(measures)
 

@@ -13,6 +13,7 @@ read model that is right up to its checkpoint: `pause_abandoned` pauses the proj
 
 import time
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -110,6 +111,11 @@ def get_row(projector: Projector) -> Projection:
     return Projection.objects.get(source=NATIVE, name=projector.name)
 
 
+def describe_projection(run: Run) -> dict[str, Any]:
+    """For the run's page: which projection it works on."""
+    return {"projection": Projection.objects.filter(source=NATIVE, name=run.options["projection"]).first()}
+
+
 def find_active_run(name: str) -> Run | None:
     """The run that works on this projection or its letters; None if there is none."""
     active = Run.objects.exclude(state__in=Run.ENDED)
@@ -137,6 +143,6 @@ def pause_where_it_is(row: Projection) -> None:
         for position in found.values_list("position", flat=True):
             found.update(state=State.PAUSED, state_since=Now())
             reason = (
-                f"{ended}. The read model is right up to event {position:,}; resuming goes on from there."
+                f"{ended}. The read model has every event up to {position:,}; resuming goes on from there."
             )
             audit.record("projection.pause", actor=SYSTEM, subject=row, reason=reason)

@@ -1,6 +1,6 @@
 from dashboard.runs import kinds
 from projections.foreign.reset import ForeignReset, describe_reset
-from projections.rebuild import Rebuild
+from projections.rebuild import Rebuild, describe_projection
 from projections.reset import Reset
 
 kinds.register(
@@ -13,4 +13,6 @@ kinds.register(
 )
 kinds.register(Reset(), queue="rebuilds")
 kinds.register(ForeignReset(), queue="rebuilds")
+for kind in (Rebuild, Reset):
+    kinds.add_panel(kind.name, kinds.Panel("projections/_run_of.html", describe_projection))
 kinds.add_panel(ForeignReset.name, kinds.Panel("projections/_foreign_reset.html", describe_reset))

@@ -82,7 +82,7 @@ class SkipTable(tables.Table):
 
 
 class RequestTable(tables.Table):
-    requested_at = TimeColumn(verbose_name="Asked for")
+    requested_at = TimeColumn(verbose_name="Asked")
     projection = tables.Column(
         linkify=("projections:projection", {"projection_id": tables.A("projection_id")}),
         attrs={"td": {"class": "name"}},

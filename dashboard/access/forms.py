@@ -10,6 +10,7 @@ class ReasonForm(forms.Form):
     """Why an administrator does it; it stays in the audit trail."""
 
     reason = forms.CharField(
+        label="Reason (required)",
         max_length=500,
         error_messages={"required": "Say why; the next administrator will read it.", **TOO_LONG},
         widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),

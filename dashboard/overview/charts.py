@@ -38,12 +38,19 @@ def draw_failures(figures: Figures, wanted: Range) -> Chart:
     sentence = f"Nothing failed in the last {wanted.words}."
     if any(sums):
         peak = sums.index(max(sums))
-        worst = max(series, key=lambda one: one.values[peak] or 0)
         sentence = (
             f"{sum(sums):,} failed attempt{plural(sum(sums))}; the most from {name_slot(slots, peak)}: "
-            f"{sums[peak]:,}, {'' if worst.values[peak] == sums[peak] else 'mostly '}{worst.label}."
+            f"{sums[peak]:,}, {describe_kinds(series, peak)}."
         )
     return draw(series, slots, sentence)
+
+
+def describe_kinds(series: list[Series], slot: int) -> str:
+    counts = {one.label: one.values[slot] or 0 for one in series}
+    worst, total = max(counts, key=lambda label: counts[label]), sum(counts.values())
+    if counts[worst] == total:
+        return worst
+    return f"mostly {worst}" if 2 * counts[worst] > total else "of several categories"
 
 
 def draw_depth(figures: Figures, wanted: Range) -> Chart:

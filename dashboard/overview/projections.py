@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from projections.foreign.queries import SEVERITY, explain, is_behind
+from projections.foreign.queries import SEVERITY, explain_worst, is_behind
 from projections.lag import RATE_WINDOW
 from projections.models import ForeignProjection
 from projections.queries import Row, list_rows
@@ -27,10 +27,13 @@ class Line:
 
 
 def list_lines() -> list[Line]:
-    """Every projection, those that need somebody first."""
+    """Every projection, those that need somebody first, and of these the longest delay."""
     native = [describe(row) for row in list_rows(since=RATE_WINDOW)]
     foreign = [describe_foreign(row) for row in ForeignProjection.objects.all()]
-    return sorted(native + foreign, key=lambda line: (SEVERITY[line.reason.tone], line.name))
+    return sorted(
+        native + foreign,
+        key=lambda line: (SEVERITY[line.reason.tone], -(line.delay_seconds or 0), line.name),
+    )
 
 
 def describe(row: Row) -> Line:
@@ -44,6 +47,6 @@ def describe(row: Row) -> Line:
 def describe_foreign(row: ForeignProjection) -> Line:
     url = reverse("projections:foreign", args=[row.pk])
     if row.is_stale:
-        return Line(str(row), url, explain(row), None, "", None)
+        return Line(str(row), url, explain_worst(row), None, "", None)
     bound = row.get_lag_bound_display() if row.lag_bound else ""
-    return Line(str(row), url, explain(row), row.lag, bound, row.delay_seconds, is_behind(row))
+    return Line(str(row), url, explain_worst(row), row.lag, bound, row.delay_seconds, is_behind(row))

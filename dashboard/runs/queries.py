@@ -52,18 +52,23 @@ class Progress:
         return 100 * self.done_count // self.total if self.total else 0
 
     @property
+    def told(self) -> list[Part]:
+        """What the headline of a run that has ended says."""
+        return [part for part in self.parts if part.count]
+
+    @property
     def remarkable(self) -> list[Part]:
         """What a short line names: all but what went well."""
-        return [part for part in self.parts if part.count and part.tone != "good"]
+        return [part for part in self.told if part.tone != "good"]
 
     @property
     def has_good(self) -> bool:
-        return any(part.count and part.tone == "good" for part in self.parts)
+        return any(part.tone == "good" for part in self.told)
 
     @property
     def troubles(self) -> list[Part]:
         """What did not go as it should: failed, or held back."""
-        return [part for part in self.parts if part.count and part.tone in TROUBLED_TONES]
+        return [part for part in self.told if part.tone in TROUBLED_TONES]
 
     @property
     def left_count(self) -> int:

@@ -45,7 +45,7 @@ class RunTable(tables.Table):
     state = tables.Column()
     progress = TemplateCell("runs/_meter_cell.html", verbose_name="Progress", empty_values=())
     requested_by = tables.Column(verbose_name="By", attrs={"td": {"class": "who"}})
-    created_at = TimeColumn(verbose_name="Asked for")
+    created_at = TimeColumn(verbose_name="Asked")
 
     class Meta:
         orderable = False

@@ -87,7 +87,14 @@ def find_missing() -> Iterator[Need]:
     heartbeats = list_heartbeats(Kind.WORKER, Kind.BEAT, Kind.REDIS)
     by_kind = {kind: [h for h in heartbeats if h.kind == kind] for kind in Kind.values}
     url, link = reverse("workers"), "See the workers"
-    for queue in list_idle_queues(heartbeats):
+    idle = list_idle_queues(heartbeats)
+    if len(idle) == len(list_queues()):
+        effect = (
+            "Whatever is asked for stays pending until one starts, and figures stand still; nothing is lost."
+        )
+        yield Need("No worker runs", f"{describe_silence(by_kind[Kind.WORKER])} {effect}", url, link)
+        idle = []
+    for queue in idle:
         seen = [h for h in by_kind[Kind.WORKER] if queue in h.facts.get("queues", [])]
         yield Need(
             f"No worker takes the queue {queue}",

@@ -4,10 +4,10 @@ from dlq.models.words import Category, Tier
 
 # What the console offers first, by category (requirements C2, A5, A7).
 ACTIONS = {
-    Category.TRANSIENT: "Replay: it may well work now.",
+    Category.TRANSIENT: "A replay may well work now.",
     Category.PERMANENT: "Needs a fix first; a replay of the same event will fail in the same way.",
     Category.POISON: "Set apart: the event itself breaks its consumer. Find out why before it is replayed.",
-    Category.DEPENDENCY: "Replay once the other service answers again.",
+    Category.DEPENDENCY: "A replay may well work once the other service answers again.",
     Category.INFRASTRUCTURE: "Mend the infrastructure; its consumers go on by themselves.",
 }
 

@@ -18,7 +18,11 @@ from projections.api import lock_standings
 
 
 class ReplayRefused(OperationError):
-    """This replay cannot be started; the sentence says why."""
+    """This replay cannot be started; the sentence says why. `field` is what was not filled in, if that is it."""
+
+    def __init__(self, sentence: str, field: str = "") -> None:
+        super().__init__(sentence)
+        self.field = field
 
 
 def start_replay(
@@ -69,12 +73,13 @@ def refuse(
     refuse_if_stopped()
     refuse_if_busy(consumers)
     if options.force and not reason.strip():
-        raise ReplayRefused("Say why poison, or what is not offered for replay, is to be replayed.")
+        raise ReplayRefused("Say why poison, or what is not to be sent again, is replayed.", "reason")
     if options.dry_run and (why_not := why_no_dry_run(plan)):
         raise ReplayRefused(f"There is no dry run here: {why_not}")
     if not acknowledged and count_later(plan):
         raise ReplayRefused(
-            "Later events of these sequences were handled already, so these come out of order; acknowledge it."
+            "Nothing was started: that later events were handled already must be acknowledged.",
+            "acknowledged",
         )
 
 
@@ -88,7 +93,7 @@ def refuse_if_busy(consumers: list[str]) -> None:
     for name, standing in lock_standings(consumers).items():
         if standing.is_rebuilding:
             raise ReplayRefused(
-                f"{name} is being rebuilt, which handles its letters too; wait until it is done."
+                f"{name} is being rebuilt, which handles its events anew; wait until it is done."
             )
 
 

@@ -73,9 +73,8 @@ def refuse(plan: EventsPlan, run: Run, options: ReplayOptions, *, reason: str, a
             raise ReplayRefused(f"There is no dry run here: {why_not}")
         return
     if not reason.strip():
-        raise ReplayRefused("Say why these events are handled once more; it stays on record.")
+        raise ReplayRefused("Say why these events are handled once more; it stays on record.", "reason")
     if not acknowledged:
         raise ReplayRefused(
-            "These events were handled before, so their effects are repeated, and come after later ones; "
-            "acknowledge it."
+            "Nothing was started: that effects are repeated must be acknowledged.", "acknowledged"
         )

@@ -64,23 +64,31 @@ WHERE %(after_rank)s::numeric IS NULL OR (rank, id) < (%(after_rank)s, %(after_i
 ORDER BY rank DESC, id DESC LIMIT %(limit)s
 """  # noqa: S608
 
-# The largest open groups, and those that fail most at the moment. A title that was made under other masking rules may
-# hold what is masked today.
+# The largest open groups, and those that fail most at the moment, each in the words of its newest letter. Words that
+# were made under other masking rules may hold what is masked today.
 WORST = f"""
-SELECT id, consumer, title, open_count::bigint, first_at, last_at, blocked_sequence_count, recent_count::bigint
+SELECT worst.id, worst.source, worst.consumer, CASE
+           WHEN newest.summary <> '' AND newest.mask_key = %(mask_key)s THEN newest.error_type || ': ' || newest.summary
+           WHEN worst.mask_key = %(mask_key)s THEN worst.title
+           ELSE worst.error_type
+       END AS title, open_count::bigint, first_at, last_at, blocked_sequence_count, recent_count::bigint
 FROM (
-    SELECT g.id, g.consumer, CASE WHEN g.mask_key = %(mask_key)s THEN g.title ELSE g.error_type END AS title,
-           open_count, first_at, last_at, g.blocked_sequence_count, coalesce(recent.number, 0) AS recent_count,
-           row_number() OVER (ORDER BY open_count DESC, g.id DESC) AS by_size,
-           row_number() OVER (ORDER BY recent.number DESC NULLS LAST, g.id DESC) AS by_growth
-    FROM ({TABBED}) AS tabbed JOIN dlq_failuregroup g USING (id)
+    SELECT id, source, consumer, title, error_type, mask_key, open_count, first_at, last_at, blocked_sequence_count,
+           coalesce(recent.number, 0) AS recent_count,
+           row_number() OVER (ORDER BY open_count DESC, id DESC) AS by_size,
+           row_number() OVER (ORDER BY recent.number DESC NULLS LAST, id DESC) AS by_growth
+    FROM ({TABBED}) AS tabbed JOIN dlq_failuregroup USING (id)
     LEFT JOIN (
         SELECT group_id, sum(number) AS number FROM dlq_failurebucket WHERE starts_at > %(since)s GROUP BY 1
-    ) AS recent ON recent.group_id = g.id
+    ) AS recent ON recent.group_id = id
     WHERE in_open
-) AS ranked
+) AS worst
+LEFT JOIN LATERAL (
+    SELECT error_type, summary, mask_key FROM dlq_deadletter WHERE group_id = worst.id
+    ORDER BY last_failed_at DESC, id DESC LIMIT 1
+) AS newest ON true
 WHERE by_size <= %(limit)s OR (recent_count > 0 AND by_growth <= %(limit)s)
-ORDER BY open_count DESC, id DESC
+ORDER BY open_count DESC, worst.id DESC
 """  # noqa: S608
 
 COUNT_TABS = f"""
@@ -174,9 +182,10 @@ def make_rows(figures: Sequence[tuple[Any, ...]]) -> list[GroupRow]:
 
 @dataclass(frozen=True)
 class WorstGroup:
-    """What the overview says of a group; its title has no values in it, so everybody may read it."""
+    """What the overview says of a group; its title is masked by the rules of today, so everybody may read it."""
 
     group_id: int
+    source: str
     consumer: str
     title: str
     open_count: int

@@ -34,7 +34,8 @@ class HandlerTarget:
         if standing is None:
             return Health(False, f"{self.projector.name} has no checkpoint yet.")
         if standing.is_rebuilding:
-            return Health(False, f"{self.projector.name} is being rebuilt, which handles its letters too.")
+            sentence = "is being rebuilt, which handles its events anew; wait until it is done."
+            return Health(False, f"{self.projector.name} {sentence}")
         return Health(True, f"The handler of {self.projector.name} runs in the console's own workers.")
 
 

@@ -36,10 +36,14 @@ def compare(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     letter = get_editable(request, letter_id)
     text = request.POST.get("payload", "")
     try:
-        changes = diff(find_payload(letter), read_payload(text))
+        payload = read_payload(text)
     except ValueError as error:
         return show(request, letter, text, problem=str(error), wrong="payload", status=422)
-    return show(request, letter, text, changes=changes, is_compared=True)
+    replacement, changes = find_replacement(letter), diff(find_payload(letter), payload)
+    takes_back = replacement is not None and not changes
+    if replacement and write_json(replacement.payload) == write_json(payload):
+        changes = []
+    return show(request, letter, text, changes=changes, is_compared=True, takes_back=takes_back)
 
 
 @require_POST
@@ -48,14 +52,19 @@ def save(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     letter = get_editable(request, letter_id)
     text, reason = request.POST.get("payload", ""), request.POST.get("reason", "").strip()
     try:
-        replace_payload(letter, read_payload(text), actor=request.user, reason=reason)
+        is_replaced = replace_payload(letter, read_payload(text), actor=request.user, reason=reason)
     except ValueError as error:
         return show(request, letter, text, problem=str(error), wrong="payload", status=422)
     except ReasonMissing as error:
         return show(request, letter, text, problem=str(error), wrong="reason", status=409)
     except OperationError as error:
         return show(request, letter, text, problem=str(error), status=409)
-    messages.success(request, "The replacement is on record; the original is kept. Now replay the letter.")
+    done = (
+        "The replacement is on record; the original is kept."
+        if is_replaced
+        else "The replacement is taken back."
+    )
+    messages.success(request, f"{done} Now replay the letter.")
     return redirect(f"{reverse('dlq:confirm_replay')}?scope=letter&id={letter.pk}")
 
 
@@ -73,6 +82,7 @@ def show(
     *,
     changes: list[tuple[str, str]] | None = None,
     is_compared: bool = False,
+    takes_back: bool = False,
     problem: str = "",
     wrong: str = "",
     status: int = 200,
@@ -84,6 +94,7 @@ def show(
         "reason": request.POST.get("reason", ""),
         "changes": changes,
         "is_compared": is_compared,
+        "takes_back": takes_back,
         "replacement": find_replacement(letter),
         "problem": problem,
         "wrong": wrong,

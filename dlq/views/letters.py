@@ -95,6 +95,7 @@ def render_letter(
         "attempts": [(attempt, shown.text(attempt.error_message)) for attempt in detail.attempts],
         "trace": read_lines(shown.stacktrace),
         "tree": Tree(shown.payload) if shown.payload is not None else None,
+        "in_store": detail.letter.source == NATIVE and detail.letter.position is not None,
         "links": list_links(detail.letter),
         "offers": find_offers(detail.letter.source, detail.letter.consumer),
         "only_copy": describe_only_copy(

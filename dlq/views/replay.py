@@ -15,7 +15,7 @@ from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.filters import LetterFilter
 from dlq.forms import ReplayForm
 from dlq.models import ReplaySwitch
-from dlq.operations import allow_replays, start_replay, stop_replays
+from dlq.operations import ReplayRefused, allow_replays, start_replay, stop_replays
 from dlq.operations.errors import OperationError
 from dlq.queries.replay import ReplayPreview, preview_replay
 from dlq.queries.replay_run import MOST_COUNTED, count_active_replays
@@ -35,7 +35,7 @@ def confirm_replay(request: HtmxHttpRequest) -> HttpResponse:
 
 
 def confirm(
-    request: HtmxHttpRequest, params: QueryDict, *, problem: str = "", status: int = 200
+    request: HtmxHttpRequest, params: QueryDict, *, problem: str = "", wrong: str = "", status: int = 200
 ) -> HttpResponse:
     """Count what would be replayed and say what follows; after a problem, with the numbers as they are now."""
     selection = read_selection(request, params, watermark=None)
@@ -55,6 +55,7 @@ def confirm(
         "type_above": settings.TYPE_NUMBER_ABOVE,
         "switch": ReplaySwitch.objects.first(),
         "problem": problem,
+        "wrong": wrong,
     }
     title = found.title if found.count else "Nothing to replay"
     return render_page(request, "dlq/confirm_replay.html", context, title=title, status=status)
@@ -70,7 +71,7 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
         return confirm(request, params, problem=form.problem, status=422)
     if not is_typed(params, confirmed):
         problem = f"To replay {confirmed:,} letters, type that number."
-        return confirm(request, params, problem=problem, status=422)
+        return confirm(request, params, problem=problem, wrong="typed", status=422)
     extent = read_extent(params)
     try:
         run = start_replay(
@@ -83,6 +84,8 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
             with_earlier=extent["with_earlier"],
             acknowledged="acknowledged" in params,
         )
+    except ReplayRefused as error:
+        return confirm(request, params, problem=str(error), wrong=error.field, status=409)
     except OperationError as error:
         return confirm(request, params, problem=str(error), status=409)
     return redirect("runs:run", run_id=run.pk)

@@ -14,7 +14,7 @@ from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq.forms import EventsForm, ReplayForm
 from dlq.models import ReplaySwitch
-from dlq.operations import start_reprocess
+from dlq.operations import ReplayRefused, start_reprocess
 from dlq.operations.errors import OperationError
 from dlq.queries.reprocess import preview_reprocess
 from dlq.reprocess.choice import EventChoice
@@ -41,7 +41,7 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
         return show(request, params, problem=form.problem, status=422)
     if not is_typed(params, confirmed):
         problem = f"To reprocess {confirmed:,} events, type that number."
-        return show(request, params, problem=problem, status=422)
+        return show(request, params, problem=problem, wrong="typed", status=422)
     try:
         run = start_reprocess(
             events.choice,
@@ -53,13 +53,15 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
             reason=form.cleaned_data["reason"],
             acknowledged="acknowledged" in params,
         )
+    except ReplayRefused as error:
+        return show(request, params, problem=str(error), wrong=error.field, status=409)
     except OperationError as error:
         return show(request, params, problem=str(error), status=409)
     return redirect("runs:run", run_id=run.pk)
 
 
 def show(
-    request: HtmxHttpRequest, params: QueryDict, *, problem: str = "", status: int = 200
+    request: HtmxHttpRequest, params: QueryDict, *, problem: str = "", wrong: str = "", status: int = 200
 ) -> HttpResponse:
     """The choice, and once it makes sense what it means; after a problem, with the numbers as they are now."""
     events = EventsForm(params if params else None)
@@ -73,6 +75,7 @@ def show(
         status = max(status, 400)
     context = {
         "events": events,
+        "zone": settings.TIME_ZONE,
         "preview": preview,
         "chosen": list_chosen(events.choice) if preview else [],
         "command": write_command(events.choice, params) if preview else "",
@@ -81,6 +84,7 @@ def show(
         "type_above": settings.TYPE_NUMBER_ABOVE,
         "switch": ReplaySwitch.objects.first(),
         "problem": problem,
+        "wrong": wrong,
     }
     title = preview.title if preview else "Reprocess events"
     return render_page(request, "dlq/events.html", context, title=title, status=status)

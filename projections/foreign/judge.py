@@ -55,7 +55,7 @@ def describe_waiting(found: ForeignCheckpoint, now: datetime) -> str:
     number = f"{Bound(found.lag_bound).name.replace('_', ' ').lower()} " if found.lag_bound else ""
     verb = "event waits" if found.lag == 1 else "events wait"
     since = (
-        f", the first for {duration((now - found.waiting_since).total_seconds())}"
+        f", {'' if found.lag == 1 else 'the first '}for {duration((now - found.waiting_since).total_seconds())}"
         if found.waiting_since
         else ""
     )

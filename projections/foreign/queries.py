@@ -70,11 +70,8 @@ class ForeignRow:
         return bool(self.projection.reset.get("verdict") == UNDONE)
 
     @property
-    def trouble(self) -> Reason | None:
-        """Why it needs somebody; None: it does not."""
-        if self.is_undone and self.reason.tone != "bad":
-            return Reason("Reset undone", "bad", self.projection.reset["sentence"])
-        return self.reason if self.reason.tone == "bad" else None
+    def worst(self) -> Reason:
+        return explain_worst(self.projection)
 
 
 def list_foreign_rows(source: str = "") -> list[ForeignRow]:
@@ -89,7 +86,7 @@ def list_foreign_rows(source: str = "") -> list[ForeignRow]:
         ForeignRow(p, explain(p), letters[p.source].get(p.name, {}), samples.get(p.pk, []))
         for p in projections
     ]
-    return sorted(rows, key=lambda row: (row.trouble is None, SEVERITY[row.reason.tone], str(row.projection)))
+    return sorted(rows, key=lambda row: (SEVERITY[row.worst.tone], str(row.projection)))
 
 
 def get_foreign_row(projection: ForeignProjection) -> ForeignRow:
@@ -113,6 +110,16 @@ def explain(row: ForeignProjection) -> Reason:
         sentence = f"{row.source} was last read {since} ago, so that nothing is known of it now."
         return Reason("Unknown", "warn", sentence)
     return Reason(row.get_state_display(), get_tone(row), row.evidence)
+
+
+def explain_worst(row: ForeignProjection) -> Reason:
+    """Its state, unless what happened to its events is worse than that."""
+    reason = explain(row)
+    if row.reset.get("verdict") == UNDONE and reason.tone != "bad":
+        return Reason("Reset undone", "bad", row.reset["sentence"])
+    if is_recent_loss(row) and reason.tone not in ("bad", "warn"):
+        return Reason("Unaccounted", "warn", row.unaccounted["sentence"])
+    return reason
 
 
 def is_behind(row: ForeignProjection) -> bool:
@@ -190,6 +197,6 @@ def find_idle(rows: list[ForeignProjection]) -> Iterator[Need]:
         else:
             names = ", ".join(row.name for row in some[:3]) + (" and others" if len(some) > 3 else "")
             headline = f"{len(some)} projections of {source} are {word}"
-            yield Need(
-                headline, f"{names}. {some[0].evidence}", reverse("projections:projections"), "See them"
-            )
+            last = max(some, key=lambda row: row.lag or 0)
+            sentence = f"{names}. Of {last.name}: {last.evidence}"
+            yield Need(headline, sentence, reverse("projections:projections"), "See them")

@@ -9,7 +9,9 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.utils import timezone
 
 from sources.base import Found, SourceError
 from sources.checkpoints.contract import Evidence, ForeignCheckpoint, ResetRefusedError, Unaccounted
@@ -171,9 +173,10 @@ def refuse_if_working(seen: Evidence, idle_seconds: float) -> None:
     if seen.is_running:
         raise ResetRefusedError(f"Stop its worker first. {seen.sentence}")
     if idle_seconds < QUIET_SECONDS:
+        moved_at = timezone.localtime() - timedelta(seconds=idle_seconds)
         raise ResetRefusedError(
-            f"Its checkpoint moved {idle_seconds:.0f} s ago, and its worker may run still. {seen.sentence} "
-            f"Stop it, and wait until its checkpoint has rested for {QUIET_SECONDS} s."
+            f"Its checkpoint moved at {moved_at:%H:%M:%S %Z}, and its worker may run still. {seen.sentence} "
+            f"If it runs, stop it; then wait until its checkpoint has rested for {QUIET_SECONDS} s."
         )
 
 

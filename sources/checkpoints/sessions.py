@@ -25,4 +25,5 @@ def look_for_workers(cursor: Cursor, workers: set[str]) -> dict[str, Evidence]:
 def describe(worker: str, number: int) -> Evidence:
     if not number:
         return Evidence(False, f"No session of {worker} is connected.", worker, is_steady=True)
-    return Evidence(True, f"{number} session{'s' if number > 1 else ''} of {worker} connected.", worker)
+    sentence = f"{number:,} session{'' if number == 1 else 's'} of {worker} {'is' if number == 1 else 'are'} connected."
+    return Evidence(True, sentence, worker)

@@ -38,6 +38,7 @@ class RevokeForm(forms.Form):
     """Why an administrator does it; it stays in the audit trail."""
 
     reason = forms.CharField(
+        label="Reason (required)",
         max_length=500,
         error_messages={
             "required": "Say why; whoever wonders about the refusals will read it.",

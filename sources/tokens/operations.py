@@ -64,7 +64,8 @@ def revoke_token(token: Token, *, actor: audit.Actor, reason: str) -> None:
 def check_source(source: str) -> None:
     if not SOURCE_NAME.fullmatch(source):
         raise SourceNameError(
-            f"The source's name is {source!r}; write up to 100 letters, digits, dots, dashes and underscores."
+            f"The source's name is {source!r}; write up to 100 letters, digits, dots, dashes and underscores, "
+            "a letter or a digit first."
         )
     if source in RESERVED:
         raise SourceNameError(f"{source!r} is what the console calls its own events; choose another name.")

@@ -70,7 +70,7 @@ def test_the_breaker_page_says_unknown_too(viewer: Client):
 
 def test_a_trip_is_on_record_and_acts_when_redis_is_back(operator: Client, line: Line):
     html = operator.post("/breakers/breaker/trip/", TRIP, follow=True).content.decode()
-    assert "It is on record. Redis does not answer" in html
+    assert "The trip is on record. Redis does not answer" in html
     line.mend()
     tasks.tend()
     assert "they are migrating" in operator.get("/breakers/breaker/?name=orders-api").content.decode()

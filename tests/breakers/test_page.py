@@ -39,7 +39,7 @@ def test_a_breaker_that_was_never_open_has_a_chart_with_a_name(viewer: Client):
     fail(breaker, ValueError("once"))
     tasks.tend()
     html = viewer.get("/breakers/breaker/?name=orders-api").content.decode()
-    assert "Closed all the time." in html
+    assert "Closed all the time, as far as is on record." in html
     assert 'aria-label=""' not in html
     assert "Time not closed by day" in html
 
@@ -141,7 +141,7 @@ def test_a_half_open_breaker_shows_its_successes(viewer: Client):
         pass
     html = viewer.get("/breakers/").content.decode()
     assert "Half open" in html
-    assert "1/3 succeeded" in html
+    assert "1 of 3 probes succeeded" in html
     assert "1 of 3" in viewer.get("/breakers/breaker/?name=api").content.decode()
 
 

@@ -40,7 +40,7 @@ def test_the_only_one_is_said_to_be_the_only_one_and_its_refusals_are_counted(vi
     assert "It is the only one that was heard of." in html
     assert '<td data-label="Refused" class="num">1</td>' in html
     open_breaker("mail")
-    assert "of 2 that were heard of." in viewer.get("/breakers/").content.decode()
+    assert "2 were heard of in all." in viewer.get("/breakers/").content.decode()
 
 
 def test_a_hold_with_an_end_says_when(operator: Client):
@@ -79,13 +79,13 @@ def test_who_depends_on_it_and_what_would_stop(operator: Client):
     assert "<dd>mailer, target orders</dd>" in html
     assert "5 failures within 1 min" in html
     confirm = operator.get("/breakers/breaker/trip/confirm/?name=orders-api").content.decode()
-    assert "This stops mailer, target orders. It is closed now." in confirm
+    assert "It is closed now. This stops mailer and target orders." in confirm
 
 
 @pytest.mark.parametrize(
     ("query", "headline", "box"),
     [
-        ("q=bill", "No open breaker matches", ""),
+        ("q=bill", "What matches is closed", ""),
         ("q=mail", "No breaker matches", "None has “mail” in its name"),
         ("q=bill&state=open", "No breaker matches", "None in that state has “bill” in its name"),
         ("state=closed", "No breaker is open", ""),
@@ -115,7 +115,7 @@ def test_right_after_a_trip_the_page_does_not_say_that_it_was_closed_all_the_tim
 def test_while_redis_is_away_only_a_hold_can_be_ended(operator: Client, line: Line):  # noqa: F811
     assert "Redis does not answer, and only Redis can close it" in show(operator)
     assert (
-        "It is unknown now."
+        "The trip is put on record and takes effect when Redis is back"
         in operator.get("/breakers/breaker/trip/confirm/?name=orders-api").content.decode()
     )
     refusal = operator.post("/breakers/breaker/reset/", TRIP, follow=True).content.decode()
@@ -150,5 +150,5 @@ def test_breakers_of_others_that_were_never_read(viewer: Client, settings: Any):
         pass
     tasks.tend()
     html = viewer.get("/breakers/").content.decode()
-    assert "The only breaker is closed" in html
-    assert "Of those that can be read; others cannot be." in html
+    assert "The only breaker that can be read is closed" in html
+    assert "Others cannot be read." in html

@@ -27,7 +27,7 @@ def test_it_follows_what_happens_and_says_so_in_the_tab(sign_in_as: SignIn) -> N
         for n in range(7)
     )
     needs = page.get_by_role("region", name="What needs you")
-    expect(needs).to_contain_text("billing fails: KeyError: <value>")
+    expect(needs).to_contain_text("billing fails: KeyError: 'currency'")
     expect(page.get_by_role("region", name="Figures")).to_contain_text("permanent 7")
     expect(page.get_by_role("region", name="Open letters by error type")).to_contain_text("KeyError")
     expect(page.get_by_role("img", name="7 failed attempts;")).to_be_visible()

@@ -58,7 +58,7 @@ def test_a_letter_in_a_run_leads_there(viewer: Client, someone: User, make_lette
     [letter] = make_letters(1)
     rule = add_rule(ClassificationRule(consumer="billing", category="dependency"), actor=someone)
     run = apply_rules(rule, watermark=newest_id(), confirmed=1, actor=someone, request_key=uuid4())
-    assert f'<a class="btn" href="/runs/{run.pk}/">In run {run.pk}</a>' in read(viewer, letter)
+    assert f'<a class="btn" href="/runs/{run.pk}/">See run {run.pk}</a>' in read(viewer, letter)
 
 
 def test_a_security_matter_is_named(viewer: Client, someone: User, make_letters: Make) -> None:
@@ -108,6 +108,9 @@ def test_a_replay_that_is_not_advised_can_be_asked_for_and_does_not_stand_out(
 ) -> None:
     [letter] = make_letters(1, consumer="letters")
     asks = f'data-dialog href="/dead-letters/replay/confirm/?scope=letter&amp;id={letter.pk}">Replay…</a>'
+    # There is nothing yet that could be replayed.
+    assert asks not in read(operator, letter)
+    DeadLetter.objects.update(position=1)
     assert f'<a class="btn primary" {asks}' in read(operator, letter)
     DeadLetter.objects.update(offers_replay=False)
     assert f'<a class="btn" {asks}' in read(operator, letter)

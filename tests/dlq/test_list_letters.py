@@ -110,7 +110,7 @@ def test_parked_letters_are_listed_when_asked_for(user: Any) -> None:
     [
         ({"path": "$..x"}, "not a path"),
         ({"words": "..."}, "no word"),
-        ({"status": "odd"}, "can be parked, resolved"),
+        ({"status": "odd"}, "can be empty (open), parked, resolved"),
     ],
 )
 def test_what_makes_no_sense_is_said_so(user: Any, wanted: dict[str, str], message: str) -> None:

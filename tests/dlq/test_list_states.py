@@ -27,7 +27,7 @@ def test_words_that_are_everywhere_are_not_counted(
     monkeypatch.setattr(letters, "WINDOW", 2)
     page = read(operator, words="total")
     assert "Too many match to be counted." in page
-    assert "looked through part by part; go on for older ones." in page
+    assert "looked through part by part; go on for more of them." in page
     assert "<h1>Letters</h1>" in page
     assert 'value="matching"' not in page
 
@@ -83,7 +83,7 @@ def test_a_source_that_takes_nothing_back_says_why(operator: Client, make_letter
     SourceState.objects.create(name="mirror", kind="eventsource_py", inspection=found)
     make_letters(2, source="mirror")
     page = read(operator, source="mirror")
-    assert f"No resolve, discard or restore: {why}" in page
+    assert f"No resolve, discard or restore. {why}" in page
     assert "Resolve…" not in page
     assert "Replay…" in page
 

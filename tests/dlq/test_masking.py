@@ -14,6 +14,7 @@ from dlq.exports import export_csv, export_ndjson
 from dlq.filters import LetterFilter
 from dlq.masking import HIDDEN, MASKED, Masker
 from dlq.models import Attempt, DeadLetter, FailureGroup
+from dlq.needs import find_worst_groups
 from dlq.queries import count_letters, get_group, list_letters
 
 pytestmark = pytest.mark.django_db
@@ -143,6 +144,7 @@ def test_a_letter_recorded_under_other_rules_shows_no_text_until_it_is_opened(se
     assert masker.summary(letter) == HIDDEN
     assert letter.group is not None
     assert HIDDEN in masker.title(letter.group)
+    assert [need.headline for need in find_worst_groups()] == ["c fails: BillError"]
     assert "alice" not in masker.letter(letter).error_message
     form = LetterFilter({"words": "alice"}, user=viewer)
     assert form.is_valid()

@@ -220,7 +220,7 @@ def test_a_group_is_changed(
         ("ticket", {"ticket": "javascript:alert(1)"}, "The ticket must be an address, such as https://"),
         ("ticket", {"ticket": f"https://t.example/{'x' * 600}"}, "can have 500 characters"),
         ("note", {"note": "x" * 10_001}, "A note can have 10,000 characters; this one has 10001."),
-        ("mute", {"hours": "7"}, "it can be 1, 24, 168"),
+        ("mute", {"hours": "7"}, "it can be 1, 24, 168, empty (until somebody unmutes it)."),
     ],
 )
 def test_a_wrong_change_is_refused_on_the_groups_page(
@@ -278,8 +278,13 @@ def test_links_lead_out_with_the_letters_values(viewer: Client, settings: Settin
 
 def test_the_overview_names_the_worst_groups(viewer: Client, letters: list[DeadLetter]) -> None:
     page = viewer.get("/").content.decode()
-    assert "orders fails: KeyError" in page
+    assert "orders fails: KeyError: &#x27;currency&#x27;" in page
     assert "3 open letters" in page
+
+
+def test_the_overview_names_the_source_of_a_group(viewer: Client) -> None:
+    record_failures([Failure(source="warehouse", consumer="labels", event_id="e", error_type="E")])
+    assert "warehouse/labels fails: E" in viewer.get("/").content.decode()
 
 
 def test_whoever_can_do_nothing_with_letters_selects_none(

@@ -54,6 +54,7 @@ def photograph(folder: Path, names: list[str]) -> None:
     from playwright.sync_api import Route, sync_playwright
 
     from tests.browser.conftest import FLAGS, find_chromium
+    from tests.browser.test_every_page import find_faults
 
     def answer(route: Route) -> None:
         path = route.request.url.removeprefix(ADDRESS).partition("?")[0]
@@ -65,11 +66,13 @@ def photograph(folder: Path, names: list[str]) -> None:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-        for width, height in SIZES.items():
-            page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
-            page.route("**/*", answer)
-            for name in names:
-                page.goto(f"{ADDRESS}{name}.html")
+        page = browser.new_page(reduced_motion="reduce")
+        page.route("**/*", answer)
+        for name in names:
+            for fault in find_faults(page, f"{ADDRESS}{name}.html"):
+                print(f"{name}.html {fault}")
+            for width, height in SIZES.items():
+                page.set_viewport_size({"width": width, "height": height})
                 for scheme in SCHEMES:
                     page.emulate_media(color_scheme=scheme)
                     page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)

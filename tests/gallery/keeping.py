@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,12 @@ def _pages_are_kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 
 def keep(folder: Path, answer: HttpResponse, test: str) -> None:
-    """Under a name that the same page has again."""
+    """Under a name that the same page has again; of several processes that see it at once one keeps it."""
     name = hashlib.sha256(answer.content).hexdigest()[:16]
-    # To htmx goes a part, without the shell.
-    if b"<html" in answer.content:
-        (folder / f"{name}.html").write_bytes(answer.content)
     seen = {"test": test, "status": answer.status_code, "branches": sorted(taken)}
-    (folder / f"{name}.json").write_text(json.dumps(seen))
+    with suppress(FileExistsError):
+        with (folder / f"{name}.json").open("x") as file:
+            json.dump(seen, file)
+        # To htmx goes a part, without the shell.
+        if b"<html" in answer.content:
+            (folder / f"{name}.html").write_bytes(answer.content)

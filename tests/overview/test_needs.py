@@ -75,6 +75,10 @@ def lose_the_worker() -> None:
     Heartbeat.objects.filter(kind="worker").delete()
 
 
+def lose_a_queue() -> None:
+    Heartbeat.objects.filter(kind="worker").update(facts={"queues": ["runs", "rebuilds", "housekeeping"]})
+
+
 def lose_beat() -> None:
     Heartbeat.objects.filter(kind="beat").delete()
 
@@ -91,7 +95,8 @@ def lose_beat() -> None:
         (open_a_breaker, "orders-api is open", "bad"),
         (hold_a_breaker, "orders-api is held open", "warn"),
         (lose_redis_with_an_open_breaker, "orders-api was open", "warn"),
-        (lose_the_worker, "No worker takes the queue replays", "bad"),
+        (lose_the_worker, "No worker runs", "bad"),
+        (lose_a_queue, "No worker takes the queue replays", "bad"),
         (lose_beat, "Beat is silent", "bad"),
     ],
 )

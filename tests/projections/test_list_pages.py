@@ -50,6 +50,25 @@ def test_one_of_another_system_is_named_with_its_source(viewer: Client, consumed
     assert html.index("Run by other systems") > html.index('id="projection-')
 
 
+@pytest.mark.parametrize(
+    ("given", "headline"),
+    [
+        ({"reset": {"verdict": "undone", "sentence": "It seems undone."}}, "bank/balances: reset undone"),
+        ({"unaccounted": {"number": 2, "sentence": "2 left no letter."}}, "worth a look"),
+    ],
+)
+def test_what_happened_to_its_events_outweighs_that_it_runs(
+    viewer: Client, consumed: None, given: dict[str, dict[str, object]], headline: str
+) -> None:
+    for details in given.values():
+        details["newest_at"] = timezone.now().isoformat()
+    ForeignProjection.objects.create(source="bank", name="balances", state="running", lag=0, **given)
+    html = show(viewer)
+    assert headline in html
+    assert html.index("Run by other systems") < html.index('id="projection-')
+    assert "every projection is up to date" not in viewer.get("/").content.decode()
+
+
 def test_without_projections_it_says_how_to_have_one(viewer: Client) -> None:
     Projection.objects.all().delete()
     html = show(viewer)

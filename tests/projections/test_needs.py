@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from dashboard.models import Heartbeat
 from dashboard.workers.heartbeats import beat
+from projections.foreign.queries import find_troubled
 from projections.models import Event, ForeignProjection, Projection
 from projections.needs import MANY_EVENTS, find_lagging, find_lagging_foreign
 
@@ -67,6 +68,18 @@ def test_a_stopped_one_is_told_about_elsewhere(pay: Callable[..., int]) -> None:
     age(10)
     Projection.objects.update(state="stopped")
     assert list(find_lagging()) == []
+
+
+def test_of_several_that_have_stopped_the_one_that_is_furthest_behind_speaks(db: None) -> None:
+    for lag in (1, 3, 2):
+        ForeignProjection.objects.create(
+            source="shop", name=f"p{lag}", state="stalled", lag=lag, evidence=f"{lag} wait."
+        )
+    [need] = find_troubled()
+    assert (need.headline, need.sentence) == (
+        "3 projections of shop are stalled",
+        "p1, p2, p3. Of p3: 3 wait.",
+    )
 
 
 def test_a_lag_that_is_only_a_bound_says_so(db: None) -> None:

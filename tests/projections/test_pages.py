@@ -115,7 +115,7 @@ def test_events_that_wait_for_a_breaker_have_a_delay(
 def test_a_moment_is_not_behind(viewer: Client, pay: Pay, consumed: None) -> None:
     Projection.objects.exclude(name="letters").delete()
     pay("a", 1)
-    assert sentence("letters") == "It has handled every event of its types but those of this moment."
+    assert sentence("letters") == "It has come past every event of its types but those of this moment."
     assert b"All projections are up to date" in viewer.get(reverse("projections:projections")).content
     assert b"every projection is up to date" in viewer.get(reverse("overview")).content
     age(seconds=2 * lag.MOMENT_SECONDS)

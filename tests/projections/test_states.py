@@ -44,7 +44,8 @@ def test_a_ledger_that_has_stopped_offers_no_skip(operator: Client, pay: Pay, wo
     work("journal")
     html = show(operator, "journal")
     assert "A ledger may not skip events." in html
-    assert "Held up by <code>Paid</code> at 1, 1 failed try, since " in html
+    assert "Held up by <code>Paid</code> at 1 since " in html
+    assert ", after 1 failed try</h2>" in html
     assert "<dt>Next try</dt><dd>when somebody decides</dd>" in html
     assert "Skip…" not in html
     assert "Dead letter…" in html
@@ -54,7 +55,7 @@ def test_a_retry_says_when_the_next_try_is(viewer: Client, pay: Pay, work: Work)
     pay("a", 1, mark="x", how="TimeoutError")
     work("hybrid")
     html = show(viewer, "hybrid")
-    assert "2 failed tries, since " in html
+    assert ", after 2 failed tries</h2>" in html
     assert "when somebody decides" not in html
     assert "s of retries is no alarm)" in html
 
@@ -64,7 +65,7 @@ def test_an_outage_has_no_tries_and_may_have_no_trace(viewer: Client, pay: Pay, 
     note_outage(Letters(), ConnectionError("the price list is away"))
     html = show(viewer, "letters")
     assert "by infrastructure, and trying again: ConnectionError: the price list is away" in html
-    assert "Held up by <code>Paid</code> at 1, since " in html
+    assert "Held up by <code>Paid</code> at 1 since " in html
     assert "Stack trace" not in html
 
 
@@ -76,6 +77,7 @@ def test_one_whose_event_somebody_took_out_of_the_store_can_be_resumed(
     Event.objects.all().delete()
     html = show(operator, "prices")
     assert "Held up by" not in html
+    assert "The store has this event no longer." in html
     assert '<button class="btn primary">Resume</button>' in html
 
 
@@ -97,7 +99,7 @@ def test_missing_events_of_one_that_cannot_be_rebuilt(admin: Client, pay: Pay, w
     html = show(admin, "notes")
     assert "2 missing" in html
     assert "Reset the checkpoint to before the first of them: what follows it is handled again too." in html
-    assert "<code>2</code> the store has no event here" in html
+    assert "at <code>2</code>: the store has no event here" in html
     assert "No rebuild: its code has no truncate()." in html
 
 
@@ -181,7 +183,7 @@ def test_a_rebuild_that_was_cancelled_is_why_it_is_paused(viewer: Client, pay: P
         pause_abandoned()
     html = show(viewer, "letters")
     assert "Paused by redrive" in html
-    assert f"Its rebuild, run {run.pk}, was cancelled. The read model is right up to event" in html
+    assert f"Its rebuild, run {run.pk}, was cancelled. The read model has every event up to" in html
     assert html.count(">projection.pause<") == 2
 
 

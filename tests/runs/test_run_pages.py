@@ -39,10 +39,11 @@ def test_a_rate_and_what_is_left_are_told_while_somebody_works(read: Read) -> No
     lane = Lane.objects.filter(run=run)
     # The lease of tests is short, and a busy machine slow.
     lane.update(totals={"marked": 400}, rate=10, leased_until=timezone.now() + timedelta(hours=1))
-    assert "<strong>400</strong> of 1,000 done (40 %) · 10 a second · about 1 min left</p>" in read(run)
+    said = '<strong>400</strong> of 1,000 done (40 %) · 10 a second · <span class="nowrap">about 1 min left</span></p>'
+    assert said in read(run)
     # Slower than anybody counts in seconds.
     lane.update(rate=0.1)
-    assert "of 1,000 done (40 %) · about 1 h 40 min left</p>" in read(run)
+    assert 'of 1,000 done (40 %) · <span class="nowrap">about 1 h 40 min left</span></p>' in read(run)
     lane.update(totals={"marked": 1000}, rate=10)
     assert "of 1,000 done (100 %) · 10 a second</p>" in read(run)
     lane.update(leased_until=None)
@@ -79,17 +80,20 @@ def test_what_was_sent_is_told_before_a_replay_is_cancelled(operator: Client) ->
     run = Run.objects.create(kind="replay", title="Replay 5 letters", request_key=uuid4())
     Lane.objects.create(run=run, number=0, total=5, totals={"succeeded": 2, "sent": 1})
     html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
-    assert (
-        "Done, and staying done: 2 of 5. Sent, and nobody knows yet what came of it: 1. Left as they were: 2."
-        in html
-    )
+    assert "<dt>Done, and staying done</dt><dd>2 of 5</dd>" in html
+    assert "<dt>Sent, and nobody knows yet what came of it</dt><dd>1</dd>" in html
+    assert "<dt>Left as they were</dt><dd>2</dd>" in html
 
 
 def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -> None:
-    run = Run.objects.create(kind="rebuild", title="Rebuild totals", request_key=uuid4())
+    run = Run.objects.create(
+        kind="rebuild", title="Rebuild totals", options={"projection": "totals"}, request_key=uuid4()
+    )
     Lane.objects.create(run=run, number=0, total=5, totals={"processed": 2})
     html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
-    assert "Missing from the read model: 3." in html
+    assert "<dt>Missing from the read model</dt><dd>3</dd>" in html
+    # What follows for the projection is said before it is asked for.
+    assert "the projection is paused there, and resuming it goes on." in html
     Run.objects.filter(pk=run.pk).update(state="failed", failure="It broke.", ended_at=timezone.now())
     html = read(run)
     assert "missing from the read model <b>3</b>" in html
@@ -109,7 +113,7 @@ EMPTY = {
     "active": "No run is under way",
     "paused": "No run is paused",
     "finished": "No run has finished",
-    "cancelled": "No run is cancelled",
+    "cancelled": "No run has been cancelled",
     "failed": "No run has failed",
 }
 

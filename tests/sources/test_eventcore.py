@@ -96,7 +96,7 @@ def test_it_is_stopped_when_nobody_leads_and_events_wait(
     second = core.append()
     row = look()
     assert row.state == "stopped"
-    assert row.evidence.startswith("Nobody holds its leader lock. 1 event waits, the first for 2 min")
+    assert row.evidence.startswith("Nobody holds its leader lock. 1 event waits, for 2 min")
     core.execute("SET application_name = 'teller'")
     with core.working():
         row = look()

@@ -13,7 +13,7 @@ from projections.foreign.judge import judge
 from projections.models import ForeignProjection, ForeignSample
 from sources.checkpoints.contract import Bound, Evidence, ForeignCheckpoint
 
-SEEN = Evidence(True, "1 session of w connected.", "w")
+SEEN = Evidence(True, "1 session of w is connected.", "w")
 GONE = Evidence(False, "No session of w is connected.", "w", is_steady=True)
 NO_LOCK = Evidence(False, "Nobody holds its leader lock.")
 UNSEEN = Evidence(None, "It cannot be seen.")
@@ -29,13 +29,13 @@ def say(worker: Evidence, moved_at: datetime | None, lag: int | None = 0, **more
 
 
 def test_a_worker_that_is_seen_runs_unless_events_wait_and_nothing_moves() -> None:
-    assert say(SEEN, LONG_AGO) == ("running", "1 session of w connected. Nothing waits.")
+    assert say(SEEN, LONG_AGO) == ("running", "1 session of w is connected. Nothing waits.")
     assert say(SEEN, JUST_NOW, lag=3)[0] == "running"
     # They have not waited long.
     assert say(SEEN, LONG_AGO, lag=3, waiting_since=JUST_NOW)[0] == "running"
     assert say(SEEN, LONG_AGO, lag=3) == (
         "stalled",
-        "1 session of w connected. But its checkpoint has not moved for 5 min: 3 events wait, the first for 5 min.",
+        "1 session of w is connected. But its checkpoint has not moved for 5 min: 3 events wait, the first for 5 min.",
     )
 
 

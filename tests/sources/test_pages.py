@@ -55,7 +55,7 @@ def test_a_source_that_a_worker_looks_at_for_the_first_time_says_so(foreign: For
     page = read(viewer, "/sources/orders/")
     assert "orders is looked at for the first time" in page
     assert "no worker takes the queue" not in page
-    assert not [need for need in list_attention() if need.headline.startswith("orders")]
+    assert not [need for need in list_attention() if need.headline.startswith("orders ")]
 
 
 def test_a_letter_says_how_its_row_stands(foreign: Foreign, sync: Sync, viewer: Client) -> None:
@@ -64,7 +64,7 @@ def test_a_letter_says_how_its_row_stands(foreign: Foreign, sync: Sync, viewer: 
     letter = DeadLetter.objects.get()
     page = read(viewer, f"/dead-letters/letters/{letter.pk}/")
     assert f"Row {key} says failed." in page
-    assert "No replay: Nobody has said where letters of OrderSummary are replayed to" in page
+    assert "No replay. Nobody has said where letters of OrderSummary are replayed to" in page
     DeadLetter.objects.update(status="resolved")
     assert "is not written there yet" in read(viewer, f"/dead-letters/letters/{letter.pk}/")
 

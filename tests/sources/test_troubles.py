@@ -129,7 +129,7 @@ def test_a_renamed_column_is_named_and_what_is_known_stays(
     finally:
         foreign.execute("ALTER TABLE dead_letter_queue RENAME failed_last TO last_failed_at")
     assert sync().error == ""
-    assert not [need for need in list_attention() if need.headline.startswith("orders")]
+    assert not [need for need in list_attention() if need.headline.startswith("orders ")]
 
 
 def test_a_role_that_may_no_longer_read_is_told_which_grant_it_needs(
@@ -168,7 +168,7 @@ def test_a_role_that_may_no_longer_write_keeps_what_is_owed_and_the_buttons_say_
     assert (state.error, OwedWrite.objects.count()) == ("", 1)
     letter = DeadLetter.objects.get(source_key=other)
     page = operator.get(f"/dead-letters/letters/{letter.pk}/").content.decode()
-    assert "No resolve, discard or restore: The role" in page
+    assert "No resolve, discard or restore. The role" in page
     assert "Resolve…" not in page
     answer = operator.get(f"/dead-letters/resolve/confirm/?id={letter.pk}").content.decode()
     assert "1 of orders is left out: The role" in answer

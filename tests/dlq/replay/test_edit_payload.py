@@ -76,6 +76,28 @@ def test_whoever_edits_again_sees_who_replaced_it_and_whether_anything_changes(
     assert ": a typo" in page
 
 
+def test_a_replacement_can_be_taken_back(operator: Client, letter: DeadLetter) -> None:
+    original = {"payload": json.dumps({"amount": 1, "mark": "a"}), "reason": "it was right"}
+    replaced = {"payload": '{"amount": 7}', "reason": "a typo"}
+    operator.post(url("save", letter), replaced)
+    page = operator.post(url("compare", letter), replaced).content.decode()
+    assert "It says the same as the replacement that is in place." in page
+    assert "Save the replacement" not in page
+    assert "Take the replacement back" in operator.post(url("compare", letter), original).content.decode()
+    page = operator.post(url("save", letter), original, follow=True).content.decode()
+    assert "The replacement is taken back. Now replay the letter." in page
+    assert not Override.objects.exists()
+    entry = AuditEntry.objects.filter(action="letter.edit").latest("id")
+    assert (entry.reason, entry.details["taken_back"]) == ("it was right", True)
+
+
+def test_an_erased_payload_is_not_offered_for_editing(operator: Client, letter: DeadLetter) -> None:
+    DeadLetter.objects.update(erased_at=timezone.now())
+    page = operator.get(url("edit", letter)).content.decode()
+    assert "it can be neither replaced nor replayed" in page
+    assert "<textarea" not in page
+
+
 def test_what_turns_text_round_is_written_as_its_number(operator: Client, letter: DeadLetter) -> None:
     turned = {"payload": json.dumps({"amount": "\u202e7"}), "reason": "a typo"}
     operator.post(url("save", letter), turned)

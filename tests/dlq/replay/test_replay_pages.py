@@ -109,6 +109,7 @@ def test_earlier_letters_can_be_included_and_poison_taken_along(
     assert "Replay 3 letters" in html
     answer = operator.post(reverse("dlq:replay"), form | {"reason": ""})
     assert answer.status_code == 409
+    assert '<span class="error" role="alert">Say why poison' in answer.content.decode()
     assert operator.post(reverse("dlq:replay"), form).status_code == 302
 
 
@@ -146,7 +147,16 @@ def test_many_letters_take_the_number_typed(
     settings.TYPE_NUMBER_ABOVE = 2  # type: ignore[attr-defined]
     fail("a")
     _, form = confirm(operator, "scope=matching")
-    assert operator.post(reverse("dlq:replay"), form).status_code == 422
+    answer = operator.post(reverse("dlq:replay"), form)
+    html = answer.content.decode()
+    sentence = "To replay 3 letters, type that number."
+    assert (answer.status_code, html.count(sentence)) == (422, 1)
+    # At its field, which is where one goes on.
+    assert (
+        f'Type the number of letters, 3 <span class="error" role="alert">{sentence}</span> <input name="typed"'
+        in html
+    )
+    assert html.count(" autofocus") == 1
     assert operator.post(reverse("dlq:replay"), form | {"typed": "3"}).status_code == 302
 
 
@@ -159,7 +169,10 @@ def test_later_events_are_acknowledged_on_the_page(
     html, form = confirm(operator, "scope=matching")
     assert "2 later events of this sequence were handled already, so it comes out of order" in html
     assert 'name="acknowledged" required' in html
-    assert operator.post(reverse("dlq:replay"), form).status_code == 409
+    answer = operator.post(reverse("dlq:replay"), form)
+    assert answer.status_code == 409
+    sentence = "Nothing was started: that later events were handled already must be acknowledged."
+    assert f'<p class="error" role="alert">{sentence}</p><label class="check">' in answer.content.decode()
     assert operator.post(reverse("dlq:replay"), form | {"acknowledged": "on"}).status_code == 302
 
 
@@ -204,7 +217,7 @@ def test_why_there_is_no_replay_is_said_of_open_letters_only(
 ) -> None:
     [letter] = make_letters(1, consumer="nobody", source="kafka")
     address = reverse("dlq:letter", args=[letter.pk])
-    assert "No replay: Nobody has said where" in operator.get(address).content.decode()
+    assert "No replay. Nobody has said where" in operator.get(address).content.decode()
     operator.post(
         reverse("dlq:resolve"),
         read_form(
@@ -213,4 +226,4 @@ def test_why_there_is_no_replay_is_said_of_open_letters_only(
     )
     html = operator.get(address).content.decode()
     assert "Restore…" in html
-    assert "No replay:" not in html
+    assert "No replay." not in html

@@ -26,7 +26,10 @@ def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
     assert "1 run is paused" in operator.get(reverse("runs:runs")).content.decode()
     html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
     assert "<b>1</b> replay is under way or paused now." in html
-    operator.post(reverse("dlq:stop_replays"), {"reason": "fire"})
+    operator.get("/")
+    page = operator.post(reverse("dlq:stop_replays"), {"reason": "fire"}, follow=True).content.decode()
+    # What every page says is kept for a moment, but not from whoever has just changed it.
+    assert "All replays are stopped by some-operator since" in page
     html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
     assert "All replays are stopped already" in html
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()

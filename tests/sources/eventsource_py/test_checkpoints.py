@@ -24,7 +24,7 @@ def test_lag_is_the_true_distance_live_and_stopped(orders: Orders, look: Look) -
         row = look("OrderSummaryProjection")
         assert (row.lag, row.lag_bound, row.delay_seconds) == (0, "", None)
         assert row.state == "running"
-        assert "orders-worker connected. Nothing waits." in row.evidence
+        assert "of orders-worker are connected. Nothing waits." in row.evidence
         # Live, its position stands in last_event_id alone: the token is as old as the start.
         [token] = orders.query(
             "SELECT (position_token::jsonb -> 'k' ->> 0)::int AS k FROM projection_checkpoints "
@@ -63,7 +63,7 @@ def test_without_event_types_the_lag_is_at_most_that(orders: Orders, look: Look,
     ForeignProjection.objects.all().delete()
     row = look("OrderSummaryProjection")
     assert row.state == "unknown"
-    assert row.evidence.startswith("At most 1 event waits, the first for ")
+    assert row.evidence.startswith("At most 1 event waits, for ")
     assert look().state == "unknown"
 
 
