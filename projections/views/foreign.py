@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from dlq.api import list_recent
 from projections import operations
 from projections.foreign import queries
@@ -58,10 +58,10 @@ def confirm_reset(request: HtmxHttpRequest, foreign_id: int) -> HttpResponse:
 def reset(request: HttpRequest, foreign_id: int) -> HttpResponse:
     row = get_object_or_404(ForeignProjection, pk=foreign_id)
     if request.POST.get("typed", "").strip() != row.name:
-        messages.error(request, f"Nothing was done: type {row.name} to confirm.")
+        messages.warning(request, f"Nothing was done: type {row.name} to confirm.")
         return redirect("projections:foreign", foreign_id=row.pk)
     key = get_request_key(request)
-    try:
+    with saying_refusal(request, ProjectionStateError):
         run = operations.reset_foreign_checkpoint(
             row,
             request.POST.get("stamp", "")[:100],
@@ -69,10 +69,8 @@ def reset(request: HttpRequest, foreign_id: int) -> HttpResponse:
             reason=get_reason(request),
             request_key=key,
         )
-    except ProjectionStateError as error:
-        messages.error(request, str(error))
-        return redirect("projections:foreign", foreign_id=row.pk)
-    return redirect("runs:run", run_id=run.pk)
+        return redirect("runs:run", run_id=run.pk)
+    return redirect("projections:foreign", foreign_id=row.pk)
 
 
 def describe_reset(row: ForeignProjection) -> list[str]:

@@ -59,13 +59,11 @@ def rebuild(request: HttpRequest, projection_id: int) -> HttpResponse:
 @needs("projection.request_rebuild")
 def request_rebuild(request: HttpRequest, projection_id: int) -> HttpResponse:
     row = get_object_or_404(Projection, pk=projection_id)
-    try:
+    with saying_refusal(request, ProjectionStateError):
         operations.request_rebuild(row, actor=request.user, reason=get_reason(request))
-    except ProjectionStateError as error:
-        messages.error(request, str(error))
-        return redirect("projections:projection", projection_id=row.pk)
-    messages.success(request, "The request is on record; somebody who may rebuild decides.")
-    return redirect("projections:requests")
+        messages.success(request, "The request is on record; somebody who may rebuild decides.")
+        return redirect("projections:requests")
+    return redirect("projections:projection", projection_id=row.pk)
 
 
 @require_safe
@@ -135,12 +133,9 @@ def describe_rebuild(row: Projection) -> list[str]:
 def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run]) -> HttpResponse:
     """Start a run, if the name was typed, and go to it; if it cannot be started, say why on the projection's page."""
     if request.POST.get("typed", "").strip() != row.name:
-        messages.error(request, f"Nothing was done: type {row.name} to confirm.")
+        messages.warning(request, f"Nothing was done: type {row.name} to confirm.")
         return redirect("projections:projection", projection_id=row.pk)
     key = get_request_key(request)
-    try:
-        run = operation(key)
-    except ProjectionStateError as error:
-        messages.error(request, str(error))
-        return redirect("projections:projection", projection_id=row.pk)
-    return redirect("runs:run", run_id=run.pk)
+    with saying_refusal(request, ProjectionStateError):
+        return redirect("runs:run", run_id=operation(key).pk)
+    return redirect("projections:projection", projection_id=row.pk)

@@ -126,12 +126,10 @@ def confirm_bring_back(request: HtmxHttpRequest, skip_id: int) -> HttpResponse:
 @needs("skip.bring_back")
 def bring_back(request: HttpRequest, skip_id: int) -> HttpResponse:
     skip = get_object_or_404(Skip.objects.select_related("projection"), pk=skip_id)
-    try:
+    with saying_refusal(request, ProjectionStateError):
         letter_id = operations.bring_back_skip(skip, actor=request.user, reason=get_reason(request))
-    except ProjectionStateError as error:
-        messages.error(request, str(error))
-        return redirect("projections:skips")
-    return redirect("dlq:letter", letter_id=letter_id)
+        return redirect("dlq:letter", letter_id=letter_id)
+    return redirect("projections:skips")
 
 
 def name_blocked(row: Projection) -> str:
@@ -142,7 +140,7 @@ def name_blocked(row: Projection) -> str:
 
 def turn_away(request: HtmxHttpRequest, row: Projection) -> HttpResponse:
     """Nothing holds it up any more: its page says so, also in place of a dialog."""
-    messages.error(request, f"No event holds {row} up now.")
+    messages.warning(request, f"No event holds {row} up now.")
     address = reverse("projections:projection", args=[row.pk])
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
 

@@ -123,6 +123,8 @@ def test_while_redis_is_away_only_a_hold_can_be_ended(operator: Client, line: Li
     operator.post("/breakers/breaker/trip/", TRIP)
     html = show(operator)
     assert "only Redis can close it" not in html
+    confirm = operator.get("/breakers/breaker/reset/confirm/?name=orders-api").content.decode()
+    assert "the reset is put on record and takes effect when Redis is back." in confirm
     assert "The hold stands until " in html
     assert Trip.objects.get().expires_at
 
@@ -152,3 +154,7 @@ def test_breakers_of_others_that_were_never_read(viewer: Client, settings: Any):
     html = viewer.get("/breakers/").content.decode()
     assert "The only breaker that can be read is closed" in html
     assert "Others cannot be read." in html
+    with get_breaker("mail", NEVER_CACHED).call():
+        pass
+    tasks.tend()
+    assert "All 2 breakers that can be read are closed" in viewer.get("/breakers/").content.decode()

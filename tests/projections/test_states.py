@@ -168,6 +168,8 @@ def test_while_it_is_rebuilt_nothing_else_is_offered(admin: Client, pay: Pay, wo
     assert f"Being rebuilt by run {run.pk}." in html
     for verb in ("Reset…", "Rebuild…", "Reprocess events…", "Pause…"):
         assert verb not in html
+    link = f'<a href="{reverse("projections:projection", args=[row.pk])}">See letters</a>'
+    assert link in admin.get(reverse("runs:run", args=[run.pk])).content.decode()
 
 
 def test_a_rebuild_that_was_cancelled_is_why_it_is_paused(viewer: Client, pay: Pay, work: Work) -> None:

@@ -83,7 +83,7 @@ def test_a_replacement_can_be_taken_back(operator: Client, letter: DeadLetter) -
     page = operator.post(url("compare", letter), replaced).content.decode()
     assert "It says the same as the replacement that is in place." in page
     assert "Save the replacement" not in page
-    assert "Take the replacement back" in operator.post(url("compare", letter), original).content.decode()
+    assert "Take it back, then replay…" in operator.post(url("compare", letter), original).content.decode()
     page = operator.post(url("save", letter), original, follow=True).content.decode()
     assert "The replacement is taken back. Now replay the letter." in page
     assert not Override.objects.exists()

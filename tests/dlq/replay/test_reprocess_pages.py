@@ -15,7 +15,7 @@ from breakers.api import Policy, get_breaker
 from breakers.tasks import tend
 from dashboard.models import AuditEntry, Lane, Run
 from dlq.models import DeadLetter
-from dlq.operations import Done, stop_replays
+from dlq.operations import Done, allow_replays, stop_replays
 from dlq.selection import select_ids
 from projections.models import Projection
 from tests.breakers.test_away import Line
@@ -47,6 +47,10 @@ def test_it_works_from_the_page(operator: Client, handled: None) -> None:
     post = reverse("dlq:reprocess")
     answer = operator.post(post, form | {"reason": "x" * 1001})
     assert "A reason can have 1,000 characters; this one has 1001." in answer.content.decode()
+    answer = operator.post(post, form | {"acknowledged": "on", "reason": " "})
+    assert answer.status_code == 409
+    sentence = "Say why these events are handled once more; it stays on record."
+    assert f'<span class="error" role="alert">{sentence}</span> <input name="reason"' in answer.content.decode()
     assert operator.post(post, form).status_code == 409
     places = {operator.post(post, form | {"acknowledged": "on"})["Location"] for _ in range(2)}
     run = Run.objects.get()
@@ -128,6 +132,10 @@ def test_effects_outside_a_rebuild_many_events_and_the_switch_are_warned_of(
     form = read_form(html) | {"start": "all", "stop_after": "5", "lanes": "4", "reason": "mended"}
     answer = operator.post(reverse("dlq:reprocess"), form)
     assert (answer.status_code, "type that number" in answer.content.decode()) == (422, True)
+    allow_replays(actor="olga")
+    answer = operator.post(reverse("dlq:reprocess"), form | {"acknowledged": "on", "typed": "5"})
+    # Once, although it is the reason and the state of the target too.
+    assert (answer.status_code, answer.content.decode().count("mailer is being rebuilt")) == (409, 1)
 
 
 def test_how_long_it_takes_is_told_and_without_redis_no_breaker_is_counted(

@@ -14,7 +14,7 @@ from tests.dlq.replay.test_replay_pages import confirm
 
 
 def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
-    operator: Client, fail: Callable[..., None]
+    operator: Client, viewer: Client, fail: Callable[..., None]
 ) -> None:
     fail("a", "b")
     _, form = confirm(operator, "scope=matching")
@@ -35,6 +35,10 @@ def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
     assert "Stop all replays…" not in html
     assert "goes on when replays are allowed again and somebody has resumed it" in html
+    assert "Allow them again…" in html
+    html = viewer.get(reverse("runs:run", args=[run.pk])).content.decode()
+    assert "All replays are stopped</b> by some-operator" in html
+    assert "Allow them again…" not in html
 
 
 def test_the_page_of_a_run_names_what_fails_and_offers_it_again(
