@@ -10,7 +10,7 @@ from breakers.models import Breaker, State, Trip
 from breakers.queries import find_last_answer
 from breakers.rows import Row
 from dashboard.attention import Need
-from dashboard.templatetags.console import say_ago
+from dashboard.templatetags.console import clause, say_ago
 from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 
 # More than these are one thing that needs a person, not many.
@@ -62,11 +62,11 @@ def describe(breaker: Breaker, trip: Trip | None, silent_since: datetime | None)
     users = f" Used by {', '.join(breaker.used_by)}." if breaker.used_by else ""
     if trip:
         now = f" {last_heard(silent_since)}" if silent_since else ""
-        sentence = f"{trip.actor} said: {trip.reason.rstrip('.')}.{now}{users}"
+        sentence = f"{trip.actor} said: {clause(trip.reason)}.{now}{users}"
         return Need(
             f"{breaker} {'was' if silent_since else 'is'} held open", sentence, url, "See the breaker", "warn"
         )
-    error = f" Last error: {breaker.last_error.rstrip('.')}." if breaker.last_error else ""
+    error = f" Last error: {clause(breaker.last_error)}." if breaker.last_error else ""
     left_at = breaker.left_closed_at or breaker.changed_at
     state = breaker.get_state_display().lower()
     if silent_since:

@@ -50,7 +50,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    reason = f"Nothing was changed. {exception} Ask an administrator of this console."
+    reason = f"Nothing was changed. {exception} Ask an admin of this console."
     return error_page(request, 403, "You may not do that", reason)
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.banners import Banner
-from dashboard.templatetags.console import clock, duration, say_ago
+from dashboard.templatetags.console import clause, clock, duration, say_ago
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
 from dlq.tables import name_consumer
@@ -49,9 +49,9 @@ def count(number: int, noun: str) -> str:
 def say_stopped_replays() -> Iterator[Banner]:
     """On every page: whoever wonders why nothing is replayed need not look for it."""
     for switch in ReplaySwitch.objects.all()[:1]:
-        why = f": {switch.reason.rstrip('.')}" if switch.reason else ""
+        why = f": {clause(switch.reason)}" if switch.reason else ""
         yield Banner(
-            f"All replays are stopped by {switch.stopped_by} since {clock(switch.stopped_at)}{why}.",
+            f"All replays have been stopped by {switch.stopped_by} since {clock(switch.stopped_at)}{why}.",
             reverse("dlq:confirm_allow_replays"),
             "Allow them again…",
             "replay.allow_all",
@@ -61,7 +61,7 @@ def say_stopped_replays() -> Iterator[Banner]:
 def find_stopped_replays() -> Iterator[Need]:
     """The switch that stops all replays, for as long as it is on."""
     for switch in ReplaySwitch.objects.all()[:1]:
-        why = f": {switch.reason.rstrip('.')}" if switch.reason else ""
+        why = f": {clause(switch.reason)}" if switch.reason else ""
         yield Need(
             "All replays are stopped",
             f"By {switch.stopped_by}{why}. Runs keep their place, and none starts.",

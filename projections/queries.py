@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.models import AuditEntry, Heartbeat, Lane, Run
+from dashboard.templatetags.console import clause
 from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
@@ -196,7 +197,7 @@ def find_troubled() -> Iterator[Need]:
         if row.state == Projection.State.STOPPED:
             headline = f"{row.name} has stopped on one event"
             yield Need(
-                headline, f"{describe_error(row).rstrip('.')}. Nothing after it is handled.", url, "Decide"
+                headline, f"{clause(describe_error(row))}. Nothing after it is handled.", url, "Decide"
             )
         if row.accounting.get("missing"):
             named = ", ".join(f"{found['position']:,}" for found in row.accounting["named"][:3])

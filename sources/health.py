@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.utils import timezone
-from django.utils.formats import date_format
-
 from dashboard.models import Run
-from dashboard.templatetags.console import duration
+from dashboard.templatetags.console import clock, duration
 from sources.models import SourceState
 from sources.sync.hold import LEASE_SECONDS
 
@@ -119,7 +116,7 @@ def judge_error(state: SourceState, now: datetime) -> Health:
 
 def describe_since(since: datetime, now: datetime) -> str:
     seconds = (now - since).total_seconds()
-    return f"for {duration(seconds)}, since {date_format(timezone.localtime(since), 'H:i:s')}"
+    return f"for {duration(seconds)}, since {clock(since)}"
 
 
 def end(sentence: str) -> str:

@@ -30,7 +30,7 @@ function startLive(region) {
       lastAnswer = new Date();
       say("live", false);
     } else {
-      say(`stale since ${lastAnswer.toLocaleTimeString([], { timeStyle: "short", hourCycle: "h23" })}`, true);
+      say(`stale since ${lastAnswer.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" })}`, true);
     }
     schedule();
   });

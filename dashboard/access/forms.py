@@ -12,7 +12,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         label="Reason (required)",
         max_length=500,
-        error_messages={"required": "Say why; the next administrator will read it.", **TOO_LONG},
+        error_messages={"required": "Say why; the next admin will read it.", **TOO_LONG},
         widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
     )
 

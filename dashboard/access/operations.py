@@ -38,7 +38,7 @@ def disable_user(user: User, *, actor: audit.Actor, reason: str) -> None:
     with audit.action("user.disable", actor=actor, subject=user.username, reason=reason):
         keep_an_admin(user)
         if user == actor:
-            raise AccessError("Nobody can disable themselves; another administrator can.")
+            raise AccessError("Nobody can disable themselves; another admin can.")
         if not User.objects.filter(pk=user.pk, is_active=True).update(is_active=False):
             raise AccessError(f"{user.username} is disabled already.")
         end_sessions(user)
@@ -57,7 +57,7 @@ def keep_an_admin(leaving: User) -> None:
         cursor.execute("LOCK TABLE auth_user_groups IN SHARE ROW EXCLUSIVE MODE")
     admins = roles.list_admins()
     if leaving in admins and len(admins) == 1:
-        raise AccessError(f"{leaving.username} is the only administrator; make somebody else one first.")
+        raise AccessError(f"{leaving.username} is the only admin; make somebody else one first.")
 
 
 def end_sessions(user: User) -> None:

@@ -160,7 +160,7 @@ def draw(series: list[Series], slots: Slots, sentence: str, gap: float = 0.2) ->
 def name_values(series: list[Series], n: int) -> str:
     found = [(one.label, one.values[n]) for one in series]
     if any(value is None for _, value in found):
-        return "not known"
+        return "unknown"
     return ", ".join(f"{value:,} {label}" for label, value in found if value) or "none"
 
 

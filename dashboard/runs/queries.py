@@ -12,6 +12,7 @@ from django.utils import timezone
 from dashboard.attention import Need
 from dashboard.models import Lane, Run, RunEvent
 from dashboard.runs.kinds import Rest, find_kind, get_rest
+from dashboard.templatetags.console import clause
 
 MOST_COUNTED = 1_000
 KEPT = ". It keeps its place until somebody resumes or cancels it."
@@ -166,7 +167,7 @@ def name_some(runs: QuerySet[Run], what: str, many: str, tone: str) -> Iterator[
     """The newest by name, and one line for the rest."""
     found = list(runs[: SHOWN_TROUBLED + 1])
     for run in found[:SHOWN_TROUBLED]:
-        why = f": {run.failure.rstrip('.')}." if run.failure else KEPT
+        why = f": {clause(run.failure)}." if run.failure else KEPT
         sentence = f"{run.title}{why}"
         yield Need(f"Run {run.pk} {what}", sentence, reverse("runs:run", args=[run.pk]), "See the run", tone)
     if len(found) > SHOWN_TROUBLED:

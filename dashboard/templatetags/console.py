@@ -60,14 +60,20 @@ def at(value: datetime | None) -> str:
 
 @register.filter
 def clock(value: datetime) -> str:
-    """The time of day, for something of today; with the date if it is not."""
+    """The time of day with its zone, for something of today; with the date if it is not."""
     local = timezone.localtime(value)
-    return local.strftime("%H:%M" if local.date() == timezone.localdate() else "%Y-%m-%d %H:%M")
+    return local.strftime("%H:%M %Z" if local.date() == timezone.localdate() else "%Y-%m-%d %H:%M %Z")
 
 
 def absolute(value: datetime) -> str:
     # Nobody has a zone of their own: asking for it costs more than the rest.
     return f"{value.astimezone(timezone.get_default_timezone()):%Y-%m-%d %H:%M:%S %Z}"
+
+
+@register.filter
+def clause(words: str) -> str:
+    """What somebody wrote, without the full stop at its end, to stand within a sentence of ours."""
+    return words.rstrip().rstrip(".")
 
 
 @register.filter

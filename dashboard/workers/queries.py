@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 
 from dashboard.attention import Need
 from dashboard.models import Heartbeat
 from dashboard.redis import RedisError, describe_error, get_redis
-from dashboard.templatetags.console import duration
+from dashboard.templatetags.console import clock, duration
 from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 
 # Each queue, and what happens when nobody takes from it.
@@ -123,4 +122,4 @@ def describe_silence(seen: list[Heartbeat], never: str = "None has been seen yet
         return never
     last = max(heartbeat.seen_at for heartbeat in seen)
     seconds = (timezone.now() - last).total_seconds()
-    return f"Last seen {duration(seconds)} ago, at {date_format(timezone.localtime(last), 'H:i:s')}."
+    return f"Last seen {duration(seconds)} ago, at {clock(last)}."

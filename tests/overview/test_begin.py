@@ -51,7 +51,7 @@ def test_it_names_each_way_and_who_may_make_a_token(admin: Client, viewer: Clien
     page = see(viewer)
     assert TITLE in page
     assert "/sources/tokens/" not in page
-    assert "An administrator makes you a token" in page
+    assert "An admin makes you a token" in page
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_the_depth_is_what_was_sampled_and_unknown_where_nobody_looked(fail: Fai
     assert [depth for depth in depths if depth is not None] == [4]
     chart = charts.draw_depth(figures, DAY)
     assert chart.sentence.startswith("6 letters open, 2 more than at ")
-    assert sum("not known" in words for words in chart.words) == len(depths) - 2
+    assert sum("unknown" in words for words in chart.words) == len(depths) - 2
     assert chart.words[-1].endswith("6 open")
 
 

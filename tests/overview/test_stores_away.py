@@ -41,7 +41,7 @@ def test_every_page_answers_and_names_redis_and_since_when(
             forget_all()
             assert_every_page_says(admin, values, "Redis does not answer", "at", silent_since)
             overview = admin.get("/").content.decode()
-            assert f"breakers are unknown since {timezone.localtime(silent_since):%H:%M}" in overview
+            assert f"breakers are unknown since {timezone.localtime(silent_since):%H:%M %Z}" in overview
             assert "was open" in overview
         finally:
             get_redis.cache_clear()
@@ -72,6 +72,6 @@ def assert_every_page_says(
         if answer.status_code == 200 and answer["Content-Type"].startswith("text/html"):
             text = answer.content.decode()
             assert headline in text, path
-            assert f"{word} {timezone.localtime(since):%H:%M:%S}" in text, path
+            assert f"{word} {timezone.localtime(since):%H:%M %Z}" in text, path
             pages += 1
     assert pages > 25

@@ -143,9 +143,9 @@ def test_a_delay_that_nobody_can_tell_is_not_none(viewer: Client, pay: Pay, cons
     Projection.objects.exclude(name="letters").delete()
     pay("a", 1)
     Event.objects.all().delete()
-    assert '<p class="n">not known</p>' in show(viewer, "letters")
+    assert '<p class="n">unknown</p>' in show(viewer, "letters")
     html = viewer.get(reverse("projections:projections")).content.decode()
-    assert '<span class="nowrap">not known</span>' in html
+    assert '<span class="nowrap">unknown</span>' in html
 
 
 def test_one_that_no_app_declares_any_more_offers_nothing_that_needs_its_code(

@@ -87,7 +87,7 @@ def test_a_source_that_says_nothing_is_no_zero(viewer: Client) -> None:
         source="core", name="balances", lag=None, lag_note="Name its types."
     )
     html = viewer.get(reverse("projections:foreign", args=[row.pk])).content.decode()
-    assert html.count("not known") >= 3
+    assert html.count("unknown") >= 3
     assert "Name its types." in html
 
 

@@ -32,7 +32,7 @@ def show_letter(viewer: Client, **fields: Any) -> str:
 
 def test_a_strategy_that_redrive_toml_declares_is_a_badge(viewer: Client, settings: Any) -> None:
     page = reverse("projections:foreign", args=[make_row().pk])
-    assert "<dt>Strategy</dt><dd>not known" in viewer.get(page).content.decode()
+    assert "<dt>Strategy</dt><dd>unknown" in viewer.get(page).content.decode()
     settings.CONSUMERS = {"bank/balances": {"strategy": "dead-letter"}, "bank/other": {"strategy": "skip"}}
     assert '<span class="badge">dead-letter</span>' in viewer.get(page).content.decode()
     html = viewer.get(reverse("projections:projections")).content.decode()
@@ -112,7 +112,7 @@ def test_of_one_that_was_not_read_of_late_no_lag_is_told(viewer: Client) -> None
     stale = [viewer.get(address).content.decode() for address in addresses]
     for before, after in zip(fresh, stale, strict=True):
         # The lag and the delay.
-        assert after.count("not known") >= before.count("not known") + 2
+        assert after.count("unknown") >= before.count("unknown") + 2
     assert "nothing waits" in fresh[1]
     assert "nothing waits" not in stale[1]
     assert "0 when it was last read" in stale[1]

@@ -50,7 +50,9 @@ def test_it_works_from_the_page(operator: Client, handled: None) -> None:
     answer = operator.post(post, form | {"acknowledged": "on", "reason": " "})
     assert answer.status_code == 409
     sentence = "Say why these events are handled once more; it stays on record."
-    assert f'<span class="error" role="alert">{sentence}</span> <input name="reason"' in answer.content.decode()
+    assert (
+        f'<span class="error" role="alert">{sentence}</span> <input name="reason"' in answer.content.decode()
+    )
     assert operator.post(post, form).status_code == 409
     places = {operator.post(post, form | {"acknowledged": "on"})["Location"] for _ in range(2)}
     run = Run.objects.get()

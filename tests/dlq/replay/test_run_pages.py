@@ -29,7 +29,7 @@ def test_a_paused_run_says_why_and_the_switch_how_many_it_would_stop(
     operator.get("/")
     page = operator.post(reverse("dlq:stop_replays"), {"reason": "fire"}, follow=True).content.decode()
     # What every page says is kept for a moment, but not from whoever has just changed it.
-    assert "All replays are stopped by some-operator since" in page
+    assert "All replays have been stopped by some-operator since" in page
     html = operator.get(reverse("dlq:confirm_stop_replays")).content.decode()
     assert "All replays are stopped already" in html
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
@@ -69,7 +69,7 @@ def test_the_switch_is_on_every_page_while_it_is_on(operator: Client, viewer: Cl
     link = f'<a href="{reverse("dlq:confirm_allow_replays")}" data-dialog>Allow them again…</a>'
     for name in ("overview", "dlq:groups", "projections:projections", "runs:runs", "audit"):
         html = admin.get(reverse(name)).content.decode()
-        assert "All replays are stopped by some-operator since" in html
+        assert "All replays have been stopped by some-operator since" in html
         assert "payments are down." in html
         assert link in html
     # A live region is told too, and who may not end it gets no link.
