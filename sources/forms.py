@@ -21,6 +21,7 @@ class ReleaseForm(forms.Form):
         widget=forms.HiddenInput,
     )
     reason = forms.CharField(
+        label="Reason (required)",
         max_length=500,
         error_messages={
             "required": "Say why; the next person on call will read it.",

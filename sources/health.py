@@ -31,9 +31,9 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
     if state is None:
         return Health(
             "new",
-            "was not looked at yet",
+            "has not been looked at yet",
             "warn",
-            "The first look comes within seconds.",
+            "The first look comes within seconds, once a worker takes from queue “sources”.",
         )
     late = max(SILENT_AFTER, timedelta(seconds=3 * every_seconds))
     is_late = is_overdue(state, late, now)
@@ -46,7 +46,7 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
             "not looked at",
             "is not looked at",
             "bad",
-            f"Nobody has looked at it{since}: no worker takes the queue sources, or beat is away.{last}",
+            f"Nobody has looked at it{since}: no worker takes from queue “sources”, or beat is away.{last}",
         )
     if state.error:
         return judge_error(state, now)
@@ -76,7 +76,7 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
         return judge_long_look(state, now)
     if state.cursor.get("is_behind"):
         return Health(
-            "behind", "is behind", "warn", "It has more new rows than one look could read; the next goes on."
+            "behind", "is behind", "warn", "It has rows that have not been read yet; the next look goes on."
         )
     return Health("up to date", "is up to date", "good", f"Looked at every {every_seconds:g} s.")
 
@@ -110,14 +110,16 @@ def judge_error(state: SourceState, now: datetime) -> Health:
         # The look itself came to its end: it was only what is owed that could not be written.
         return Health("writes fail", "does not take what is written", tone, sentence)
     if state.is_permanent:
-        return Health("refuses", "cannot be read", tone, sentence, is_away=True)
+        return Health("cannot be read", "cannot be read", tone, sentence, is_away=True)
     return Health("no answer", "does not answer", tone, sentence, is_away=True)
 
 
 def describe_since(since: datetime, now: datetime) -> str:
     seconds = (now - since).total_seconds()
-    return f"for {duration(seconds)}, since {clock(since)}"
+    lasted = f"for {duration(seconds)}, " if seconds >= 1 else ""
+    return f"{lasted}since {clock(since)}"
 
 
 def end(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    # What ends in a semicolon ends in a statement to be copied.
+    return sentence if sentence.endswith((".", "!", "?", ";")) else f"{sentence}."

@@ -10,6 +10,7 @@ from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from sources import queries
 from sources.forms import ReleaseForm
 from sources.inspection import why_not
+from sources.models import Token
 from sources.operations import SourceRefused, import_again, release_rows
 from sources.orphans import find_orphans
 from sources.tables import MovedTable, SourceTable
@@ -37,6 +38,7 @@ def show_source(request: HtmxHttpRequest, name: str) -> HttpResponse:
         "state": row.state,
         "orphans": find_orphans(name),
         "moved": MovedTable(queries.list_moved(name)),
+        "has_tokens": Token.objects.filter(source=name, revoked_at=None).exists(),
         "live_url": request.path,
     }
     return render_page(request, "sources/source.html", context, title=row.name)

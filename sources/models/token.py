@@ -25,4 +25,4 @@ class Token(models.Model):
     window_count = models.BigIntegerField(default=0)
 
     def __str__(self) -> str:
-        return f"{self.source} {self.hint}…"
+        return f"token {self.hint}… of {self.source}"

@@ -67,7 +67,7 @@ def why_not_read(mapping: Mapping, columns: dict[str, Column], role: str) -> str
     hidden = [name for name in wanted if not columns[name].is_readable]
     if hidden:
         what = mapping.table if len(hidden) == len(wanted) else f"{', '.join(hidden)} of {mapping.table}"
-        return f"The role {role} may not read {what}; GRANT SELECT ON {mapping.table} TO {role}."
+        return f"The role {role} may not read {what}: GRANT SELECT ON {mapping.table} TO {role};"
     return why_not_understood(mapping, columns)
 
 
@@ -95,7 +95,7 @@ def why_not_write(mapping: Mapping, columns: dict[str, Column], role: str, *, is
     written = [name for name in (mapping.status, mapping.closed_by, mapping.closed_at) if name]
     if not all(columns[name].is_writable for name in written):
         names = ", ".join(written)
-        return f"The role {role} may not write {names}; GRANT UPDATE ({names}) ON {mapping.table} TO {role}."
+        return f"The role {role} may not write {names}: GRANT UPDATE ({names}) ON {mapping.table} TO {role};"
     return ""
 
 

@@ -23,7 +23,7 @@ class TokenForm(forms.Form):
     # So that the same form sent twice makes one token.
     request_key = forms.UUIDField(
         error_messages=dict.fromkeys(
-            ("required", "invalid"), "This form has lost its number; send it again."
+            ("required", "invalid"), "The form was incomplete, and no token was made. Send it again."
         ),
         widget=forms.HiddenInput,
     )
@@ -35,7 +35,7 @@ class TokenForm(forms.Form):
 
 
 class RevokeForm(forms.Form):
-    """Why an administrator does it; it stays in the audit trail."""
+    """Why an admin does it; it stays in the audit trail."""
 
     reason = forms.CharField(
         label="Reason (required)",

@@ -1,4 +1,4 @@
-"""What administrators do with tokens."""
+"""What admins do with tokens."""
 
 import re
 from uuid import UUID, uuid4
@@ -44,7 +44,7 @@ def create_token(
         entry.details = {"token": token.hint}
         if not is_new:
             raise TokenError(
-                f"This form was sent twice and made one token, {token}; its secret stood in the first answer. "
+                f"This form was sent twice and made one token, {token.hint}…; its secret stood in the first answer. "
                 "If you did not see it, revoke that token and make another."
             )
     return token, secret
@@ -58,14 +58,14 @@ def revoke_token(token: Token, *, actor: audit.Actor, reason: str) -> None:
             revoked_at=timezone.now(), revoked_by=str(actor)
         )
         if not is_done:
-            raise TokenError(f"{token} is revoked already. Nothing was changed.")
+            raise TokenError(f"The {token} is revoked already. Nothing was changed.")
 
 
 def check_source(source: str) -> None:
     if not SOURCE_NAME.fullmatch(source):
         raise SourceNameError(
-            f"The source's name is {source!r}; write up to 100 letters, digits, dots, dashes and underscores, "
-            "a letter or a digit first."
+            f"The source's name is {source!r}; write up to 100 of a–z, A–Z, 0–9, dots, dashes and underscores, "
+            "the first of a–z, A–Z or 0–9."
         )
     if source in RESERVED:
         raise SourceNameError(f"{source!r} is what the console calls its own events; choose another name.")

@@ -1,8 +1,11 @@
+from urllib.parse import urlencode
+
 import django_tables2 as tables
 from django.urls import reverse
 
 from dashboard.columns import TimeColumn
 from dashboard.markup import markup
+from dashboard.templatetags.console import ago
 from sources.models import Token
 
 
@@ -12,7 +15,7 @@ class TokenTable(tables.Table):
     note = tables.Column(verbose_name="What for")
     used_at = TimeColumn(verbose_name="Last used", default="never")
     created_at = TimeColumn(verbose_name="Made")
-    created_by = tables.Column(verbose_name="By")
+    created_by = tables.Column(verbose_name="Made by")
     state = tables.Column(empty_values=())
     verbs = tables.Column(verbose_name="", empty_values=())
 
@@ -25,12 +28,18 @@ class TokenTable(tables.Table):
         return f"{value}…"
 
     def render_state(self, record: Token) -> str:
-        tone, word = ("mute", "Revoked") if record.revoked_at else ("good", "Active")
-        return markup('<span class="badge {}">{}</span>', tone, word)
+        if record.revoked_at is None:
+            return markup('<span class="badge good">Active</span>')
+        return markup(
+            '<span><span class="badge mute">Revoked</span> {} by {}</span>',
+            ago(record.revoked_at),
+            record.revoked_by,
+        )
 
     def render_verbs(self, record: Token) -> str:
         if record.revoked_at:
-            return markup('<span class="dim">by {}</span>', record.revoked_by)
+            entries = urlencode({"subject": record.source, "action": "token.revoke"})
+            return markup('<a class="btn" href="{}?{}">See why</a>', reverse("audit"), entries)
         return markup(
             '<a class="btn danger" href="{}" data-dialog>Revoke…<span class="sr-only"> {}</span></a>',
             reverse("sources:confirm_revoke_token", args=[record.pk]),

@@ -56,7 +56,7 @@ def revoke(request: HtmxHttpRequest, token_id: int) -> HttpResponse:
         return render_revoke(request, token, form, status=400)
     with saying_refusal(request, TokenError):
         revoke_token(token, actor=request.user, reason=form.cleaned_data["reason"])
-        messages.success(request, f"{token} is revoked: whoever uses it is refused from now on.")
+        messages.success(request, f"The {token} is revoked: whoever uses it is refused from now on.")
     return redirect("sources:tokens")
 
 
@@ -83,5 +83,5 @@ def render_revoke(
     request: HtmxHttpRequest, token: Token, form: RevokeForm, *, status: int = 200
 ) -> HttpResponse:
     context = {"token": token, "form": form}
-    title = f"Revoke {token}"
+    title = f"Revoke the {token}"
     return render_page(request, "sources/confirm_revoke.html", context, title=title, status=status)

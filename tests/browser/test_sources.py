@@ -111,7 +111,7 @@ def test_rows_that_nobody_tries_are_released(
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto("/sources/orders/")
     expect(page.locator("main")).to_contain_text(
-        "2 rows stand in retrying for over 15 min; nobody seems to try"
+        "2 rows have said retrying for over 15 min; nobody seems to try"
     )
     page.get_by_role("link", name="Release…").click()
     dialog = page.locator("#dialog")

@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from dashboard.models import Run
+from dashboard.templatetags.console import clock
 from sources.health import Health, judge
 from sources.models import SourceState
 from sources.needs import find_silent
@@ -29,11 +30,18 @@ def fail(**fields: Any) -> Health:
 
 
 def test_one_that_fails_says_for_how_long_and_since_when() -> None:
-    since = f"{timezone.localtime(ago(90)):%H:%M:%S}"
+    since = clock(ago(90))
     assert fail().sentence == f"It said no. Failing for 1 min, since {since}; it is tried again by itself."
+    just = fail(failing_since=NOW).sentence
+    assert just == f"It said no. Failing since {clock(NOW)}; it is tried again by itself."
     assert (fail().word, fail().tone, fail().is_away) == ("no answer", "bad", True)
     assert fail(failing_since=ago(5)).tone == "warn"
-    assert (fail(is_permanent=True).word, fail(is_permanent=True).is_away) == ("refuses", True)
+    assert (fail(is_permanent=True).word, fail(is_permanent=True).is_away) == ("cannot be read", True)
+
+
+def test_a_statement_to_be_copied_ends_as_it_must_be_run() -> None:
+    error = "The role reader may not read letters: GRANT SELECT ON letters TO reader;"
+    assert fail(error=error).sentence.startswith(f"{error} Failing for ")
 
 
 def test_one_that_was_looked_at_to_the_end_does_not_take_what_is_written() -> None:
@@ -64,7 +72,10 @@ def test_one_that_a_worker_looks_at_is_looked_at_however_long_it_takes() -> None
 
 
 def test_one_with_more_to_read_is_behind() -> None:
-    assert say(cursor={"is_behind": True}).word == "behind"
+    behind = say(cursor={"is_behind": True})
+    # Also right after somebody asked to import again, when nothing has been read.
+    assert behind.sentence == "It has rows that have not been read yet; the next look goes on."
+    assert behind.word == "behind"
     assert say(cursor={"is_behind": False}).word == "up to date"
 
 

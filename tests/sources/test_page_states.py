@@ -129,10 +129,10 @@ def test_a_source_that_takes_no_writes_says_why_instead_of_releasing(
     state.inspection["why_not"]["writes_status"] = "The role may not."
     state.save()
     forget_all()
-    assert "It cannot be released from here: The role may not." in read(operator, "/sources/orders/")
+    assert "It cannot be released from here. The role may not." in read(operator, "/sources/orders/")
     page = read(operator, CONFIRM)
     assert "Nothing can be released" in page
-    assert "Nothing can be written to orders: The role may not." in page
+    assert "Nothing can be written to orders. The role may not." in page
     assert "Say why" not in page
     fields = {
         "count": "1",
@@ -152,7 +152,11 @@ def test_where_nothing_waits_there_is_nothing_to_release(
     sync()
     page = read(operator, CONFIRM)
     assert "Nothing to release" in page
-    assert "No row of orders stands for long in its word" in page
+    assert "No row of orders has said <code>retrying</code> for over 15&nbsp;min." in page
+
+
+def test_before_the_first_look_no_row_is_known_to_wait(foreign: Foreign, operator: Client) -> None:
+    assert "No row of orders is known to wait for another try." in read(operator, CONFIRM)
 
 
 def test_of_more_than_are_released_at_once_the_longest_waiting_come_first(
@@ -161,7 +165,7 @@ def test_of_more_than_are_released_at_once_the_longest_waiting_come_first(
     monkeypatch.setattr(orphans, "MOST", 2)
     strand(foreign, sync, 3)
     page = read(operator, CONFIRM)
-    assert "Over 2 rows stand in <code>retrying</code> for over 15 min" in page
+    assert "Over 2 rows have said <code>retrying</code> for over 15&nbsp;min" in page
     assert "These 2 have waited longest." in page
 
 

@@ -38,7 +38,9 @@ def test_without_a_source_the_page_says_how_to_connect_one(viewer: Client, setti
 def test_a_source_shows_health_letters_and_what_cannot_be_done(
     foreign: Foreign, sync: Sync, viewer: Client
 ) -> None:
-    assert "orders was not looked at yet" in read(viewer, "/sources/orders/")
+    page = read(viewer, "/sources/orders/")
+    assert "orders has not been looked at yet" in page
+    assert "<dt>Last look</dt><dd>none yet</dd>" in page
     foreign.add(2)
     sync()
     page = read(viewer, "/sources/orders/")
@@ -54,7 +56,7 @@ def test_a_source_that_a_worker_looks_at_for_the_first_time_says_so(foreign: For
     assert held is not None
     page = read(viewer, "/sources/orders/")
     assert "orders is looked at for the first time" in page
-    assert "no worker takes the queue" not in page
+    assert "no worker takes from" not in page
     assert not [need for need in list_attention() if need.headline.startswith("orders ")]
 
 
@@ -114,7 +116,7 @@ def test_check_says_what_was_recognised_and_what_the_role_may_do(
 
 
 def test_a_source_that_also_has_tokens_is_refused_until_they_are_revoked(
-    foreign: Foreign, sync: Sync, viewer: Client, settings: Any
+    foreign: Foreign, sync: Sync, viewer: Client, admin: Client, settings: Any
 ) -> None:
     """A letter has one owner."""
     configured, settings.SOURCES = settings.SOURCES, {}
@@ -128,10 +130,13 @@ def test_a_source_that_also_has_tokens_is_refused_until_they_are_revoked(
     foreign.add()
     sync()
     assert sentence in read(viewer, "/sources/orders/")
+    assert "See its tokens" not in read(viewer, "/sources/orders/")
+    assert 'href="/sources/tokens/">See its tokens</a>' in read(admin, "/sources/orders/")
     assert not DeadLetter.objects.exists()
     revoke_token(token, actor="alice", reason="it is read now")
     assert sync().error == ""
     assert DeadLetter.objects.count() == 1
+    assert "See its tokens" not in read(admin, "/sources/orders/")
     assert "orders (eventsource-py)" in check()
 
 

@@ -39,7 +39,8 @@ def test_an_operator_releases_exactly_what_was_confirmed(
     sync()
     page = operator.get("/sources/orders/").content.decode()
     word = foreign.words["retry"]
-    assert f"3 rows stand in <code>{word}</code> for over 15 min; nobody seems to try them." in page
+    assert f"3 rows have said <code>{word}</code> for over 15&nbsp;min; nobody seems to try them." in page
+    assert f"Releasing them writes <code>{foreign.words['open']}</code> there again." in page
     assert "Nobody seems to try 3 rows of orders" in operator.get("/").content.decode()
     confirm = operator.get(CONFIRM)
     assert "Release 3 rows of orders?" in confirm.content.decode()
@@ -65,7 +66,9 @@ def test_it_rejects_get(foreign: Foreign, operator: Client) -> None:
 
 def test_a_viewer_may_not(foreign: Foreign, sync: Sync, viewer: Client) -> None:
     strand(foreign, sync)
-    assert "Release…" not in viewer.get("/sources/orders/").content.decode()
+    page = viewer.get("/sources/orders/").content.decode()
+    assert "Release…" not in page
+    assert "An operator can release it." in page
     assert viewer.get(CONFIRM).status_code == 403
     assert viewer.post(RELEASE, {"count": "1"}).status_code == 403
     assert not OwedRelease.objects.exists()

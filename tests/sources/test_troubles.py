@@ -141,7 +141,7 @@ def test_a_role_that_may_no_longer_read_is_told_which_grant_it_needs(
     sync()
     state = sync()
     assert state.error == (
-        f"The role {role} may not read dead_letter_queue; GRANT SELECT ON dead_letter_queue TO {role}."
+        f"The role {role} may not read dead_letter_queue: GRANT SELECT ON dead_letter_queue TO {role};"
     )
     foreign.execute(f"GRANT SELECT ON dead_letter_queue TO {role}")
     assert sync().error == ""
@@ -162,7 +162,7 @@ def test_a_role_that_may_no_longer_write_keeps_what_is_owed_and_the_buttons_say_
     SourceState.objects.update(inspected_at=None)
     state = sync()
     why = (
-        f"The role {role} may not write status, resolved_by, resolved_at; GRANT UPDATE (status, resolved_by, "
+        f"The role {role} may not write status, resolved_by, resolved_at: GRANT UPDATE (status, resolved_by, "
     )
     assert state.inspection["why_not"]["writes_status"].startswith(why)
     assert (state.error, OwedWrite.objects.count()) == ("", 1)

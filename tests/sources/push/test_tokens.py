@@ -1,5 +1,6 @@
 """Tokens: made, shown once, listed, revoked."""
 
+import html
 import re
 from hashlib import sha256
 from typing import Any
@@ -87,7 +88,7 @@ class TestCreate:
     def test_the_form_must_have_its_number(self, admin: Client) -> None:
         answer = admin.post("/sources/tokens/create/", {"source": "orders"})
         assert answer.status_code == 400
-        assert "This form has lost its number; send it again." in answer.content.decode()
+        assert "The form was incomplete, and no token was made." in answer.content.decode()
 
     def test_what_is_too_long_is_told_how_long_it_may_be(self, admin: Client) -> None:
         assert "A source&#x27;s name can have 100 characters; this one has 101." in make(admin, "a" * 101)
@@ -105,7 +106,7 @@ class TestCreate:
             call_command("create_token", "native")
         with pytest.raises(CommandError, match="200 characters"):
             call_command("create_token", "orders", note="x" * 201)
-        with pytest.raises(TokenError, match="digits"):
+        with pytest.raises(TokenError, match="of a–z, A–Z, 0–9"):
             create_token("a\n", actor="tests")
 
 
@@ -124,7 +125,10 @@ class TestRevoke:
         assert self.revoke(admin, token) == 302
         assert find_token(secret) is None
         page = admin.get("/sources/tokens/").content.decode()
-        assert "by some-admin" in page
+        assert re.search(r"Revoked</span> <time[^>]*>just now</time> by some-admin", page)
+        why = re.search(r'href="(/audit/[^"]*)">See why<', page)
+        assert why
+        assert "leaked" in admin.get(html.unescape(why[1])).content.decode()
         assert "Nobody may report failures any more" in page
 
     def test_it_rejects_get(self, admin: Client, token: Token) -> None:
@@ -157,7 +161,7 @@ def test_the_sources_page_says_who_reports_and_when_last(viewer: Client) -> None
     token, secret = create_token("payments", actor="tests")
     revoke_token(create_token("retired", actor="tests")[0], actor="tests", reason="gone")
     page = viewer.get("/sources/").content.decode()
-    assert "2 sources report by themselves" in page
+    assert "2 sources may report by themselves" in page
     assert page.count(">never<") == 2
     assert "retired" not in page
     Token.objects.filter(pk=token.pk).update(used_at=timezone.now())
