@@ -96,6 +96,8 @@ class Chart:
     """Columns over time, stacked; `words` has each one's, `marks` those under them, the last for the present."""
 
     layers: list[Layer]
+    # Where nothing is known, as the path of an SVG: columns of full height, so that none is taken for a zero.
+    gaps: str
     words: list[str]
     ticks: list[Tick]
     marks: list[str]
@@ -123,6 +125,7 @@ def stack_columns(
 ) -> Chart:
     """A column for each of the words; `gap` is the part of it that stays free, below zero they touch without a seam."""
     step = WIDTH / len(words)
+    gaps = [n for n in range(len(words)) if any(one.values[n] is None for one in series)]
     values = [[one.values[n] or 0 for one in series] for n in range(len(words))]
     ticks = make_ticks(max(map(sum, values)))
     scale = HEIGHT / ticks[-1]
@@ -141,6 +144,7 @@ def stack_columns(
             Layer(one.label, one.tone, one.total, "".join(path))
             for one, path in zip(series, paths, strict=True)
         ],
+        gaps="".join(f"M{n * step:.1f} 0h{step:.1f}v{HEIGHT:g}h{-step:.1f}z" for n in gaps),
         words=words,
         ticks=[Tick(f"{HEIGHT - tick * scale:.1f}", tick) for tick in ticks],
         marks=marks,

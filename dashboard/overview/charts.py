@@ -37,12 +37,21 @@ def draw_failures(figures: Figures, wanted: Range) -> Chart:
     sums = [sum(one.values[n] or 0 for one in series) for n in range(slots.number)]
     sentence = f"Nothing failed in the last {wanted.words}."
     if any(sums):
-        peak = sums.index(max(sums))
-        sentence = (
-            f"{sum(sums):,} failed attempt{plural(sum(sums))}; the most from {name_slot(slots, peak)}: "
-            f"{sums[peak]:,}, {describe_kinds(series, peak)}."
-        )
+        total, peak = sum(sums), sums.index(max(sums))
+        when, kinds = describe_slot(slots, peak), describe_kinds(series, peak)
+        found = f"{total:,} failed attempt{plural(total)}"
+        if sums[peak] == total:
+            sentence = f"{found}, {'all ' if total > 1 else ''}{when}: {kinds}."
+        else:
+            sentence = f"{found}; the most {when}: {sums[peak]:,}, {kinds}."
     return draw(series, slots, sentence)
+
+
+def describe_slot(slots: Slots, n: int) -> str:
+    """A part within a sentence; the last one is not over."""
+    if n == slots.number - 1:
+        return f"since {name_start(slots, n)}"
+    return f"from {name_times(slots)[n]} to {name_start(slots, n + 1)}"
 
 
 def describe_kinds(series: list[Series], slot: int) -> str:
@@ -58,10 +67,10 @@ def draw_depth(figures: Figures, wanted: Range) -> Chart:
     depths = [*figures.history.depths[:-1], now]
     known = [n for n, depth in enumerate(depths) if depth is not None]
     if len(known) == 1:
-        sentence = f"{now:,} letter{plural(now)} open; how many there were before is not known."
+        sentence = f"{now:,} letter{plural(now)} open; how many there were before is unknown."
     else:
         then = depths[known[0]] or 0
-        when = f"{wanted.words} ago" if known[0] == 0 else f"at {name_times(slots)[known[0]]}"
+        when = f"{wanted.words} ago" if known[0] == 0 else f"at {name_start(slots, known[0])}"
         change = (
             f"{abs(now - then):,} {'more' if now > then else 'fewer'} than" if now != then else "as many as"
         )
@@ -173,6 +182,11 @@ def name_times(slots: Slots) -> list[str]:
     """The times of day at which the parts begin; with the day where the range has several."""
     form = "%H:%M" if slots.span <= DAY else "%a %H:%M"
     return [timezone.localtime(time).strftime(form) for time in slots.times]
+
+
+def name_start(slots: Slots, n: int) -> str:
+    """With the zone, which a sentence has once."""
+    return f"{name_times(slots)[n]} {timezone.localtime(slots.times[n]):%Z}"
 
 
 def plural(number: int) -> str:

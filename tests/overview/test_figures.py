@@ -1,6 +1,8 @@
 """Every figure of the overview equals a recount, before and after the fold, and none of them looks at the letters."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -73,6 +75,22 @@ def test_failures_of_the_hour_and_the_day_and_over_time(fail: Fail) -> None:
         compact()
 
 
+def say_failures(counts: dict[int, int]) -> str:
+    """Of so many in each part of the day, the last of which holds now."""
+    figures = look()
+    values = [counts.get(n, 0) for n in range(figures.slots.number)]
+    history = replace(figures.history, failures={"permanent": values})
+    return charts.draw_failures(replace(figures, history=history), DAY).sentence
+
+
+def test_the_sentence_of_the_failures_says_when_most_failed_with_the_zone_once() -> None:
+    part, last = r"from \d\d:\d\d to \d\d:\d\d UTC", r"since \d\d:\d\d UTC"
+    assert re.fullmatch(rf"1 failed attempt, {part}: permanent\.", say_failures({9: 1}))
+    assert re.fullmatch(rf"3 failed attempts, all {part}: permanent\.", say_failures({9: 3}))
+    assert re.fullmatch(rf"1 failed attempt, {last}: permanent\.", say_failures({47: 1}))
+    assert re.fullmatch(rf"7 failed attempts; the most {last}: 4, permanent\.", say_failures({9: 3, 47: 4}))
+
+
 def test_a_part_of_a_range_begins_at_a_round_time_and_the_last_holds_now() -> None:
     for wanted in RANGES.values():
         slots = cut(wanted.span, wanted.step)
@@ -81,7 +99,7 @@ def test_a_part_of_a_range_begins_at_a_round_time_and_the_last_holds_now() -> No
         assert timezone.localtime(slots.start).minute in (0, 30)
 
 
-def test_the_depth_is_what_was_sampled_and_unknown_where_nobody_looked(fail: Fail) -> None:
+def test_the_depth_is_what_was_sampled_and_unknown_where_nobody_looked(fail: Fail, viewer: Client) -> None:
     fail("billing", 4)
     take_sample(timezone.now() - timedelta(hours=10))
     fail("billing", 2, ago=timedelta(minutes=1))
@@ -89,14 +107,17 @@ def test_the_depth_is_what_was_sampled_and_unknown_where_nobody_looked(fail: Fai
     depths = figures.history.depths
     assert [depth for depth in depths if depth is not None] == [4]
     chart = charts.draw_depth(figures, DAY)
-    assert chart.sentence.startswith("6 letters open, 2 more than at ")
+    assert re.fullmatch(r"6 letters open, 2 more than at \d\d:\d\d UTC\.", chart.sentence)
     assert sum("unknown" in words for words in chart.words) == len(depths) - 2
     assert chart.words[-1].endswith("6 open")
+    # Each of them has a column of its own, which is not one of height zero.
+    assert chart.gaps.count("M") == len(depths) - 2
+    assert ">unknown</li>" in viewer.get("/").content.decode()
 
 
 def test_without_a_sample_the_past_is_not_known(fail: Fail) -> None:
     fail("billing")
-    assert "before is not known" in charts.draw_depth(look(), DAY).sentence
+    assert "before is unknown" in charts.draw_depth(look(), DAY).sentence
 
 
 def test_a_sample_says_after_how_many_attempts(fail: Fail) -> None:
