@@ -18,7 +18,7 @@ from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 QUEUES = {
     "replays": "Replays stay pending until one starts; nothing is lost.",
     "rebuilds": "Rebuilds and resets stay pending until one starts; nothing is lost.",
-    "runs": "Imports and bulk verbs stay pending until one starts; nothing is lost.",
+    "runs": "Imports and bulk changes stay pending until one starts; nothing is lost.",
     "housekeeping": "Lost work is not found again, and figures stand still.",
 }
 # Only where redrive.toml names a source.
@@ -57,15 +57,17 @@ def has_live_beat() -> bool:
     return any(not is_silent(heartbeat) for heartbeat in list_heartbeats(Kind.BEAT))
 
 
-def list_idle_queues(heartbeats: list[Heartbeat]) -> list[str]:
-    """The queues that no living worker takes from."""
-    taken = {
-        queue
-        for heartbeat in heartbeats
-        if heartbeat.kind == Kind.WORKER and not is_silent(heartbeat)
-        for queue in heartbeat.facts.get("queues", [])
+def find_takers(heartbeats: list[Heartbeat]) -> dict[str, list[str]]:
+    """The living workers that take from each queue."""
+    alive = [beat for beat in heartbeats if beat.kind == Kind.WORKER and not is_silent(beat)]
+    return {
+        queue: [beat.name for beat in alive if queue in beat.facts.get("queues", [])]
+        for queue in list_queues()
     }
-    return [queue for queue in list_queues() if queue not in taken]
+
+
+def list_idle_queues(heartbeats: list[Heartbeat]) -> list[str]:
+    return [queue for queue, takers in find_takers(heartbeats).items() if not takers]
 
 
 def get_redis_state() -> RedisState:
@@ -81,11 +83,23 @@ def get_redis_state() -> RedisState:
     return RedisState("", timezone.now(), [Queue(*pair) for pair in zip(list_queues(), depths, strict=True)])
 
 
-def find_missing() -> Iterator[Need]:
-    """What must run for anything to get done; read from Postgres alone, so it is cheap on every page."""
+def find_missing(redis_error: str | None = None) -> Iterator[Need]:
+    """What must run for anything to get done; read from Postgres alone, so it is cheap on every page.
+
+    `redis_error` is what Redis said to a page that has just asked it, "" if it answered; None: nobody has asked.
+    """
     heartbeats = list_heartbeats(Kind.WORKER, Kind.BEAT, Kind.REDIS)
     by_kind = {kind: [h for h in heartbeats if h.kind == kind] for kind in Kind.values}
     url, link = reverse("workers"), "See the workers"
+    is_beat_silent = all(is_silent(heartbeat) for heartbeat in by_kind[Kind.BEAT])
+    is_redis_away = bool(redis_error)
+    if redis_error is None:
+        # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
+        is_redis_away = not is_beat_silent and all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS])
+    if is_redis_away:
+        effect = "Runs can be asked for and stay pending; breakers are unknown."
+        sentence = f"{describe_silence(by_kind[Kind.REDIS], 'It has not answered yet.')} {effect}"
+        yield Need("Redis does not answer", sentence, url, link, is_away=True)
     idle = list_idle_queues(heartbeats)
     if len(idle) == len(list_queues()):
         effect = (
@@ -96,12 +110,11 @@ def find_missing() -> Iterator[Need]:
     for queue in idle:
         seen = [h for h in by_kind[Kind.WORKER] if queue in h.facts.get("queues", [])]
         yield Need(
-            f"No worker takes the queue {queue}",
-            f"{describe_silence(seen)} {list_queues()[queue]}",
+            f"No worker takes from queue “{queue}”",
+            f"{describe_silence(seen, 'None that does has been seen yet.')} {list_queues()[queue]}",
             url,
             link,
         )
-    is_beat_silent = all(is_silent(heartbeat) for heartbeat in by_kind[Kind.BEAT])
     if is_beat_silent:
         effect = "Lost work is not found again, and nothing is checked on time."
         yield Need(
@@ -110,11 +123,6 @@ def find_missing() -> Iterator[Need]:
             url,
             link,
         )
-    # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
-    elif all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS]):
-        effect = "Runs can be asked for and stay pending; breakers are unknown."
-        sentence = f"{describe_silence(by_kind[Kind.REDIS], 'It has not answered yet.')} {effect}"
-        yield Need("Redis does not answer", sentence, url, link, is_away=True)
 
 
 def describe_silence(seen: list[Heartbeat], never: str = "None has been seen yet.") -> str:

@@ -96,7 +96,7 @@ def lose_beat() -> None:
         (hold_a_breaker, "orders-api is held open", "warn"),
         (lose_redis_with_an_open_breaker, "orders-api was open", "warn"),
         (lose_the_worker, "No worker runs", "bad"),
-        (lose_a_queue, "No worker takes the queue replays", "bad"),
+        (lose_a_queue, "No worker takes from queue “replays”", "bad"),
         (lose_beat, "Beat is silent", "bad"),
     ],
 )
