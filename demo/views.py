@@ -42,5 +42,6 @@ def begin_story(request: HttpRequest, story: str) -> HttpResponse:
     if story not in PLOTS:
         raise Http404(f"There is no story {story!r}; there are {', '.join(PLOTS)}.")
     begun = operations.begin_story(story, actor=request.user)
-    messages.success(request, f"{PLOTS[story].title}{f': {begun.subject}' if begun.subject else ''}.")
+    title, subject = PLOTS[story].title, f" ({begun.subject})" if begun.subject else ""
+    messages.success(request, f"It has begun: {title[0].lower()}{title[1:]}{subject}.")
     return redirect("demo:shop")

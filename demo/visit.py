@@ -87,7 +87,7 @@ def find_visit(user: Any) -> Visit | None:
                 "Deploy the fix",
                 "Replaying into the bug would only fail again. The shop's own page deploys the next version.",
                 reverse("demo:shop"),
-                is_over or not get_shop().is_buggy,
+                is_over or ((is_busy or group is not None) and not get_shop().is_buggy),
             ),
             Step(
                 "Run the canary",
@@ -103,13 +103,7 @@ def find_visit(user: Any) -> Visit | None:
             ),
         ],
         [
-            Step(
-                "Rebuild a projection",
-                "Its read model is emptied and every event handled again; live goes on where it ends.",
-                find_projection_url(),
-                Run.objects.filter(kind="rebuild", requested_by=str(user)).exists()
-                or RebuildRequest.objects.filter(requested_by=str(user)).exists(),
-            ),
+            make_rebuild_step(user),
             Step(
                 "Look at a breaker",
                 "A seller's endpoint is down every now and then: events for it wait, the others go on.",
@@ -134,6 +128,24 @@ def list_beginnings() -> list[Step]:
             is_done=False,
         )
     ]
+
+
+def make_rebuild_step(user: Any) -> Step:
+    """Who may not rebuild can ask for it."""
+    if may(user, "projection.rebuild"):
+        rebuilds = Run.objects.filter(kind="rebuild", requested_by=str(user), state=Run.State.FINISHED)
+        return Step(
+            "Rebuild a projection",
+            "Its read model is emptied and every event handled again; live goes on where it ends.",
+            find_projection_url(),
+            rebuilds.exists(),
+        )
+    return Step(
+        "Ask for a rebuild",
+        "It empties a read model and handles every event again; somebody who may rebuild decides.",
+        find_projection_url(),
+        RebuildRequest.objects.filter(requested_by=str(user)).exists(),
+    )
 
 
 def find_group() -> FailureGroup | None:

@@ -43,6 +43,7 @@ def test_a_viewer_sees_it_without_buttons(buggy: Shop, viewer: Client) -> None:
     assert "which has a bug" in page
     assert "Deploy the fix" not in page
     assert "Kill an endpoint" not in page
+    assert "What happens by itself every now and then</h2>" in page
     assert viewer.post("/demo/deploy-fix/").status_code == 403
     assert viewer.post("/demo/stories/endpoint/begin/").status_code == 403
 
@@ -87,7 +88,8 @@ def test_bugs_come_round_again_for_ever(buggy: Shop, operator: Client) -> None:
 
 
 def test_a_story_begins_by_hand_and_is_on_record(operator: Client) -> None:
-    assert operator.post("/demo/stories/endpoint/begin/").status_code == 302
+    page = operator.post("/demo/stories/endpoint/begin/", follow=True).content.decode()
+    assert "It has begun: a seller&#x27;s endpoint dies for five minutes (acorn)." in page
     story = Story.objects.get(name="endpoint")
     assert story.is_on
     assert story.subject == "acorn"

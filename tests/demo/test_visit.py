@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from dashboard.models import Run
 from demo.models import SeenStep, Shop
@@ -12,6 +13,7 @@ from demo.pricing import get_shop
 from demo.visit import Visit, find_visit
 from dlq.api import record_failure
 from dlq.models import DeadLetter, FailureGroup
+from projections.models import Projection, RebuildRequest
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +75,8 @@ def test_who_comes_after_others_have_dealt_with_the_bug_is_offered_the_next(
     DeadLetter.objects.update(status="resolved")
     visit = find_visit(user)
     assert visit
+    # There is nothing that the fix is for any more.
+    assert "Deploy the fix" not in [step.title for step in visit.steps if step.is_done]
     assert visit.current
     assert (visit.current.title, visit.current.url) == ("Ship the next bug", "/demo/")
     assert "Ship the next bug" in operator.get("/").content.decode()
@@ -109,8 +113,22 @@ def test_who_has_seen_all_of_it_is_not_offered_more(group: FailureGroup, operato
     assert "Two more, if you like." in operator.get("/").content.decode()
     SeenStep.objects.create(user=user, name="breaker")
     assert "One more, if you like." in operator.get("/").content.decode()
-    Run.objects.create(kind="rebuild", requested_by=str(user), state="finished", request_key="1" * 32)
+    RebuildRequest.objects.create(
+        projection=Projection.objects.get(name="ledger"), requested_by=str(user), expires_at=timezone.now()
+    )
     assert "That was all" in operator.get("/").content.decode()
+
+
+def test_a_rebuild_is_done_when_it_is_finished_and_who_may_not_only_asks(
+    group: FailureGroup, operator: Client, admin: Client
+) -> None:
+    user = User.objects.get(username="some-admin")
+    run = Run.objects.create(kind="rebuild", requested_by=str(user), state="running", request_key="1" * 32)
+    assert not ticks(find_visit(user))[5]
+    Run.objects.filter(pk=run.pk).update(state="finished")
+    assert ticks(find_visit(user))[5]
+    assert "Rebuild a projection" in admin.get("/").content.decode()
+    assert "Ask for a rebuild" in operator.get("/").content.decode()
 
 
 @pytest.mark.parametrize(
