@@ -46,7 +46,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
         most = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         return error_page(request, 413, "That is too large", f"Nothing was changed. A form can hold {most}.")
-    return error_page(request, 400, "That request makes no sense here", str(exception))
+    sentence = str(exception)
+    if request.method == "POST":
+        # Views read what was sent before they do anything with it.
+        sentence = f"Nothing was changed: {sentence[:1].lower()}{sentence[1:]}"
+    return error_page(request, 400, "That request makes no sense here", sentence)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -78,7 +82,7 @@ def method_not_allowed(request: HttpRequest) -> HttpResponse:
         request,
         405,
         "This address is not a page",
-        "It is a button's: nothing was changed by opening it. Go back, and press the button.",
+        "It belongs to a button, and opening it changed nothing. Go back and press the button.",
     )
 
 

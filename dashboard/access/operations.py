@@ -1,4 +1,4 @@
-"""What administrators do with users."""
+"""What admins do with users."""
 
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -27,7 +27,7 @@ def assign_role(user: User, role: str, *, actor: audit.Actor, reason: str) -> No
         entry.details = {"from": roles.get_role(user), "to": role}
         if role != ADMIN:
             keep_an_admin(user)
-        # A superuser counts as an administrator, and can be made an ordinary one.
+        # A superuser counts as an admin, and can be made an ordinary one.
         if roles.get_role(user) == role and not user.is_superuser:
             raise AccessError(f"{user.username} has the role {role} already.")
         roles.set_role(user, role)

@@ -12,7 +12,7 @@ from dashboard.models import AuditEntry
 def sync_roles(**_: Any) -> None:
     """Make the missing groups and permissions after a migration.
 
-    Only a permission that is new is granted: what an administrator took from a role stays taken.
+    Only a permission that is new is granted: what an admin took from a role stays taken.
     """
     groups = {role: Group.objects.get_or_create(name=role)[0] for role in ROLES}
     # The database may have been emptied since this process last looked.

@@ -45,6 +45,13 @@ def test_a_viewer_may_do_nothing(viewer: Client, path: str) -> None:
 
 
 @pytest.mark.django_db
+def test_who_may_not_is_told_what_it_takes_and_whom_to_ask(viewer: Client) -> None:
+    page = viewer.post("/runs/1/pause/").content.decode()
+    assert "The action run.pause needs the role operator, or a permission for it alone." in page
+    assert "Ask an admin of this console." in page
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("path", CHECKED)
 def test_a_verb_without_a_csrf_token_is_refused(admin: Client, path: str) -> None:
     strict = Client(enforce_csrf_checks=True)
