@@ -18,7 +18,9 @@ from projections.models import Projection, RebuildRequest
 from projections.operations import ProjectionStateError
 from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
 
-ONLY_ASKED = "None of this happens before somebody who may rebuild grants it. The request lapses after a day."
+ONLY_ASKED = (
+    "None of this happens before somebody who may rebuild grants it. The request expires after a day."
+)
 
 
 @require_safe
