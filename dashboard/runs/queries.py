@@ -172,4 +172,6 @@ def name_some(runs: QuerySet[Run], what: str, many: str, tone: str) -> Iterator[
         yield Need(f"Run {run.pk} {what}", sentence, reverse("runs:run", args=[run.pk]), "See the run", tone)
     if len(found) > SHOWN_TROUBLED:
         url = f"{reverse('runs:runs')}?state={found[0].state}"
-        yield Need(f"More runs {many}", "Only the newest are named here.", url, "See all", tone)
+        left = runs.order_by()[SHOWN_TROUBLED : SHOWN_TROUBLED + MOST_COUNTED + 1].count()
+        headline = f"1 more run {what}" if left == 1 else f"{name_count(left)} more runs {many}".capitalize()
+        yield Need(headline, "Only the newest are named here.", url, "See all", tone)

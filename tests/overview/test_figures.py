@@ -214,8 +214,9 @@ def test_nearly_all_is_not_all() -> None:
     assert charts.find_success_percent(look().history) == 99.9
 
 
-def test_nothing_replayed_is_no_rate() -> None:
+def test_nothing_replayed_is_no_rate(viewer: Client) -> None:
     assert charts.find_success_percent(look().history) is None
+    assert "nothing was replayed in 24 hours" in viewer.get("/").content.decode()
 
 
 def ask(client: Client) -> list[str]:

@@ -57,6 +57,10 @@ def break_many_runs() -> None:
     make_run(5, state="failed", failure="its target is gone", ended_at=timezone.now())
 
 
+def pause_one_more_than_is_named() -> None:
+    make_run(4, state="paused")
+
+
 def open_a_breaker() -> Breaker:
     given = {"last_error": "timed out", "left_closed_at": timezone.now() - timedelta(minutes=11)}
     return Breaker.objects.create(name="orders-api", state="open", **given)
@@ -91,7 +95,8 @@ def lose_beat() -> None:
         (fall_behind_elsewhere, "orders/totals is 2,500 events behind", "warn"),
         (pause_a_run, "Run {run} is paused", "warn"),
         (break_a_run, "Run {run} broke", "bad"),
-        (break_many_runs, "More runs broke", "bad"),
+        (break_many_runs, "2 more runs broke", "bad"),
+        (pause_one_more_than_is_named, "1 more run is paused", "warn"),
         (open_a_breaker, "orders-api is open", "bad"),
         (hold_a_breaker, "orders-api is held open", "warn"),
         (lose_redis_with_an_open_breaker, "orders-api was open", "warn"),
