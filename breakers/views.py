@@ -57,7 +57,8 @@ def show_breaker(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @needs("breaker.trip")
 def confirm_trip(request: HtmxHttpRequest) -> HttpResponse:
-    return render_trip(request, get_row(request.GET), TripForm())
+    row = get_row(request.GET)
+    return render_trip(request, row, TripForm()) if row.is_ours else refuse_trip(request, row)
 
 
 @require_POST
@@ -65,7 +66,7 @@ def confirm_trip(request: HtmxHttpRequest) -> HttpResponse:
 def trip(request: HtmxHttpRequest) -> HttpResponse:
     row = get_row(request.POST)
     if not row.is_ours:
-        raise BadRequest(f"It cannot be held open: {row.source_label} would close it again by itself.")
+        return refuse_trip(request, row)
     form = TripForm(request.POST)
     if not form.is_valid():
         return render_trip(request, row, form, status=400)
@@ -111,6 +112,14 @@ def reset(request: HtmxHttpRequest) -> HttpResponse:
 def get_row(params: QueryDict) -> Row:
     """The breaker that the address or the form names."""
     return queries.get_row(params.get("source", Breaker.OURS), params.get("name", ""))
+
+
+def refuse_trip(request: HtmxHttpRequest, row: Row) -> HttpResponse:
+    """One of another library may have the name of one of ours, which must not be tripped in its place."""
+    messages.warning(
+        request, f"{row.breaker.name} cannot be held open: {row.source_label} would close it again by itself."
+    )
+    return redirect(row.url)
 
 
 def render_trip(request: HtmxHttpRequest, row: Row, form: TripForm, *, status: int = 200) -> HttpResponse:

@@ -15,10 +15,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils import timezone
 
-from breakers import tasks
+from breakers import live, tasks
+from breakers.api import get_breaker
 from breakers.foreign import registry, scan
-from breakers.models import Breaker, Reading, State, Transition
+from breakers.models import Breaker, Reading, State, Transition, Trip
 from dashboard.models import AuditEntry
+from tests.breakers.conftest import NEVER_CACHED
 from tests.breakers.valkey import PrivateValkey
 
 pytestmark = pytest.mark.django_db
@@ -177,7 +179,34 @@ def test_it_cannot_be_held_open_and_the_page_says_why(peer: Peer, operator: Clie
     page = operator.get("/breakers/breaker/", {"name": peer.name, "source": peer.source}).content.decode()
     assert "would close it again by itself" in page
     fields = reset_fields(peer) | {"hold": ""}
-    assert operator.post("/breakers/breaker/trip/", fields).status_code == 400
+    html = operator.post("/breakers/breaker/trip/", fields, follow=True).content.decode()
+    assert f"{peer.name} cannot be held open: " in html
+    assert f"<h1>{peer.name} is open</h1>" in html
+
+
+def test_one_of_ours_with_its_name_is_not_tripped_in_its_place(peer: Peer, operator: Client):
+    with get_breaker(peer.name, NEVER_CACHED).call():
+        pass
+    peer.open()
+    tasks.read_foreign()
+    fields = reset_fields(peer) | {"hold": ""}
+    confirm = operator.get("/breakers/breaker/trip/confirm/", fields, follow=True).content.decode()
+    assert f"{peer.name} cannot be held open: " in confirm
+    assert '<form class="confirm"' not in confirm
+    operator.post("/breakers/breaker/trip/", fields)
+    assert not Trip.objects.exists()
+    assert live.read([peer.name])[peer.name].state == "closed"
+
+
+def test_the_form_that_trips_one_of_ours_names_it_as_ours(peer: Peer, operator: Client):
+    with get_breaker(peer.name, NEVER_CACHED).call():
+        pass
+    peer.open()
+    tasks.read_foreign()
+    confirm = operator.get("/breakers/breaker/trip/confirm/", {"name": peer.name}).content.decode()
+    assert '<input type="hidden" name="source" value="redrive">' in confirm
+    operator.post("/breakers/breaker/trip/", reset_fields(peer) | {"source": "redrive", "hold": ""})
+    assert live.read([peer.name])[peer.name].is_held
 
 
 def test_what_has_gone_is_closed(peer: Peer, foreign: redis.Redis):
