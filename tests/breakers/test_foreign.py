@@ -298,8 +298,30 @@ def test_a_redis_that_refuses_to_be_written_says_so(foreign: redis.Redis, operat
     tasks.read_foreign()
     foreign.execute_command("ACL", "SETUSER", "default", "-del")
     html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
-    assert "Its Redis refused" in html
+    assert "Its Redis refused: " in html
+    assert "Nothing was changed." in html
     assert not peer.goes_through()
+
+
+def test_a_reset_that_does_not_reach_its_redis_changed_nothing(
+    peer: Peer, operator: Client, valkey: PrivateValkey
+):
+    peer.open()
+    tasks.read_foreign()
+    valkey.kill()
+    html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
+    assert "No such file or directory). Nothing was changed." in html
+
+
+def test_a_reset_that_is_not_answered_may_have_been_done(peer: Peer, operator: Client, valkey: PrivateValkey):
+    peer.open()
+    tasks.read_foreign()
+    valkey.hang()
+    html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
+    valkey.go_on()
+    assert "Whether it was changed is unknown; this page will show it." in html
+    assert "Nothing was changed" not in html
+    assert AuditEntry.objects.get(action="breaker.reset").outcome == "failed"
 
 
 @pytest.mark.parametrize("word", ["pybraker", "blacklist", "blacklist=", f"blacklist={'x' * 100}"])

@@ -1,5 +1,6 @@
 """What the breakers' pages say in states that are rare."""
 
+import re
 from typing import Any
 
 import pytest
@@ -62,6 +63,16 @@ def test_a_hold_that_redis_has_forgotten_is_not_said_to_hold(operator: Client):
     assert "Redis does not know of the hold; it is told again within seconds." in html
     tasks.tend()
     assert "orders-api is held open" in show(operator)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"), [({"reason": ""}, 'id="id_reason"'), ({"hold": "for ever"}, 'id="id_hold"')]
+)
+def test_the_focus_is_where_something_is_wrong(operator: Client, wrong: dict[str, str], field: str):
+    open_breaker()
+    html = operator.post("/breakers/breaker/trip/", TRIP | wrong).content.decode()
+    [focused] = re.findall(r"<[^>]* autofocus[ >][^>]*", html)
+    assert field in focused
 
 
 def test_a_pause_that_is_over_ends_with_the_next_call(viewer: Client):
