@@ -81,11 +81,23 @@ def get_redis_state() -> RedisState:
     return RedisState("", timezone.now(), [Queue(*pair) for pair in zip(list_queues(), depths, strict=True)])
 
 
-def find_missing() -> Iterator[Need]:
-    """What must run for anything to get done; read from Postgres alone, so it is cheap on every page."""
+def find_missing(redis_error: str | None = None) -> Iterator[Need]:
+    """What must run for anything to get done; read from Postgres alone, so it is cheap on every page.
+
+    `redis_error` is what Redis said to a page that has just asked it, "" if it answered; None: nobody has asked.
+    """
     heartbeats = list_heartbeats(Kind.WORKER, Kind.BEAT, Kind.REDIS)
     by_kind = {kind: [h for h in heartbeats if h.kind == kind] for kind in Kind.values}
     url, link = reverse("workers"), "See the workers"
+    is_beat_silent = all(is_silent(heartbeat) for heartbeat in by_kind[Kind.BEAT])
+    is_redis_away = bool(redis_error)
+    if redis_error is None:
+        # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
+        is_redis_away = not is_beat_silent and all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS])
+    if is_redis_away:
+        effect = "Runs can be asked for and stay pending; breakers are unknown."
+        sentence = f"{describe_silence(by_kind[Kind.REDIS], 'It has not answered yet.')} {effect}"
+        yield Need("Redis does not answer", sentence, url, link, is_away=True)
     idle = list_idle_queues(heartbeats)
     if len(idle) == len(list_queues()):
         effect = (
@@ -101,7 +113,6 @@ def find_missing() -> Iterator[Need]:
             url,
             link,
         )
-    is_beat_silent = all(is_silent(heartbeat) for heartbeat in by_kind[Kind.BEAT])
     if is_beat_silent:
         effect = "Lost work is not found again, and nothing is checked on time."
         yield Need(
@@ -110,11 +121,6 @@ def find_missing() -> Iterator[Need]:
             url,
             link,
         )
-    # Beat is who asks Redis: while it is silent, whether Redis answers is not known.
-    elif all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS]):
-        effect = "Runs can be asked for and stay pending; breakers are unknown."
-        sentence = f"{describe_silence(by_kind[Kind.REDIS], 'It has not answered yet.')} {effect}"
-        yield Need("Redis does not answer", sentence, url, link, is_away=True)
 
 
 def describe_silence(seen: list[Heartbeat], never: str = "None has been seen yet.") -> str:

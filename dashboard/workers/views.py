@@ -12,12 +12,13 @@ Kind = Heartbeat.Kind
 @require_safe
 def list_workers(request: HtmxHttpRequest) -> HttpResponse:
     heartbeats = queries.list_heartbeats(Kind.WORKER, Kind.BEAT, Kind.CONSUMER)
+    redis = queries.get_redis_state()
     context = {
-        "missing": list(queries.find_missing()),
+        "missing": list(queries.find_missing(redis.error)),
         "table": HeartbeatTable(heartbeats),
         "alive_count": sum(not queries.is_silent(heartbeat) for heartbeat in heartbeats),
         "queue_names": list(queries.list_queues()),
-        "redis": queries.get_redis_state(),
+        "redis": redis,
         "live_url": request.path,
     }
     return render_page(request, "workers/workers.html", context, title="Workers")
