@@ -23,7 +23,7 @@ USER_FOR = timedelta(days=7)
 
 def copy_transitions() -> None:
     """Copy what the stream has that Postgres has not; an entry copied twice is one row."""
-    place = Reading.objects.get_or_create(place="redrive transitions")[0]
+    place = Reading.objects.get_or_create(place=Reading.TRANSITIONS)[0]
     while True:
         entries: Any = get_redis().xrange(TRANSITIONS, min=f"({place.cursor}", count=BATCH)
         if not entries:
@@ -74,8 +74,11 @@ def ensure_breakers(names: set[str]) -> dict[str, Breaker]:
 
 
 def copy_directory() -> None:
-    """Take over the policy and the users of every breaker that was heard of since the last time."""
-    place = Reading.objects.get_or_create(place="redrive breakers")[0]
+    """Take over the policy and the users of every breaker that was heard of since the last time.
+
+    It is the last step, so its reading tells how old all is that Postgres knows of ours.
+    """
+    place = Reading.objects.get_or_create(place=Breaker.OURS)[0]
     redis: Any = get_redis()
     while True:
         # Inclusive: two breakers may have been heard of in the same ms, though never a whole batch.
@@ -88,7 +91,8 @@ def copy_directory() -> None:
         scores = [int(score) for _, score in heard if score < float("inf")]
         if scores:
             place.cursor = str(scores[-1])
-            place.save()
+        place.read_at = timezone.now()
+        place.save()
         if len(heard) < BATCH or not scores:
             return
 

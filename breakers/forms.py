@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import Any
 
 from django import forms
 
@@ -20,8 +21,13 @@ class ReasonForm(forms.Form):
         label="Reason (required)",
         max_length=500,
         error_messages={"required": "Say why; the next person on call will read it.", **TOO_LONG},
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # What is wrong, or else what must be written.
+        self.fields[next(iter(self.errors), "reason")].widget.attrs["autofocus"] = True
 
 
 class TripForm(ReasonForm):

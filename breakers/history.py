@@ -84,6 +84,13 @@ def list_outages(breakers: Iterable[Breaker], since: datetime, now: datetime) ->
     return {pk: find_outages(row, reversed(transitions[pk]), since, now) for pk, row in rows.items()}
 
 
+def add_current(outages: list[Outage], left_closed_at: datetime | None, now: datetime) -> list[Outage]:
+    """With the outage that Redis tells of, if it is not on record yet; `left_closed_at` is None if there is none."""
+    if not left_closed_at or (outages and outages[-1].ended_at >= left_closed_at):
+        return outages
+    return [*outages, Outage(left_closed_at, max(now, left_closed_at))]
+
+
 def count_flaps(outages: Iterable[Outage], now: datetime) -> int:
     """How often it left closed of late; 0 if that is not often enough to speak of."""
     count = sum(outage.began_at > now - FLAPPING_WITHIN for outage in outages)

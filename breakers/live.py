@@ -36,6 +36,8 @@ MOST_OPEN = 1000
 class Live:
     """One breaker as Redis has it; times are the Redis server's."""
 
+    # One that Redis has not heard of, or has forgotten, is closed.
+    is_known: bool
     state: State
     now: datetime
     left_closed_at: datetime | None
@@ -63,14 +65,13 @@ def list_open(limit: int) -> tuple[list[tuple[str, datetime]], int, int]:
 
 
 def read(names: Sequence[str]) -> dict[str, Live]:
-    """The breakers of these names that Redis knows, in one round trip."""
+    """The breakers of these names, in one round trip."""
     keys = [breaker_key(name) for name in names]
     answer = scripts.read.run(get_redis().execute_command, len(keys), *keys, *FIELDS)
     now_ms, *found = json.loads(answer)
     return {
         name: parse(dict(zip(FIELDS, values, strict=True)), now_ms)
         for name, values in zip(names, found, strict=True)
-        if any(values)
     }
 
 
@@ -82,6 +83,7 @@ def parse(fields: dict[str, Any], now_ms: int) -> Live:
     deadlines = [int(probe.partition(":")[2]) for probe in (fields["probes"] or "").split(",") if probe]
     is_held = bool(fields["held"])
     return Live(
+        is_known=any(fields.values()),
         state=to_state(fields["gate"] or ""),
         now=from_ms(now_ms),
         left_closed_at=to_time(fields["left_closed_at"]),

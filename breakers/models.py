@@ -1,6 +1,12 @@
+from datetime import timedelta
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils import timezone
+
+# Others' breakers are looked at every ten seconds, ours every two: a loaded machine may miss a look or two.
+READ_WITHIN = timedelta(seconds=30)
 
 
 class State(models.TextChoices):
@@ -96,13 +102,22 @@ class Trip(models.Model):
 class Reading(models.Model):
     """How far the console has read a place in Redis, and what went wrong last."""
 
+    # The source of the breakers that are there, or the stream of transitions.
+    TRANSITIONS = "redrive transitions"
+
     place = models.CharField(max_length=100, unique=True)
     cursor = models.CharField(max_length=40, default="0")
-    # When the pass under way began, and when one last came to its end; None: not yet.
+    # When the pass under way began; None: not yet.
     began_at = models.DateTimeField(null=True, blank=True)
-    completed_at = models.DateTimeField(null=True, blank=True)
+    # When it last answered, to a slice of a pass at least; None: never.
+    read_at = models.DateTimeField(null=True, blank=True)
     # Empty: Redis answered when it was last asked.
     error = models.TextField(blank=True)
 
     def __str__(self) -> str:
         return self.place
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether what was read there is too old to go by."""
+        return bool(self.error) or not self.read_at or timezone.now() - self.read_at > READ_WITHIN

@@ -1,17 +1,16 @@
-"""Breakers on the overview: what Postgres last heard, since every page asks."""
+"""What needs a person: breakers that are not closed."""
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
 from django.urls import reverse
 from django.utils import timezone
 
 from breakers.models import Breaker, State, Trip
-from breakers.queries import find_last_answer
+from breakers.readings import find_silent
 from breakers.rows import Row
 from dashboard.attention import Need
 from dashboard.templatetags.console import clause, say_ago
-from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 
 # More than these are one thing that needs a person, not many.
 MOST_NEEDS = 5
@@ -21,61 +20,55 @@ OPEN_TOO_LONG = timedelta(minutes=10)
 
 
 def find_open() -> Iterator[Need]:
+    """By what Postgres last heard, since every page asks; one that has asked Redis itself has `describe_open`."""
     not_closed = Breaker.objects.exclude(state=State.CLOSED)
-    rows = list(not_closed.order_by("left_closed_at")[: MOST_NEEDS + 1])
-    silent_since = find_silence() if rows else None
-    if len(rows) > MOST_NEEDS:
-        count = not_closed[:MOST_COUNTED].count()
-        names = f"{', '.join(str(row) for row in rows[:3])} and {count - 3:,} more"
-        url, link = reverse("breakers:breakers"), "See the breakers"
-        if silent_since:
-            yield Need(
-                f"{count:,} breakers were not closed",
-                f"{names}. {last_heard(silent_since)}",
-                url,
-                link,
-                "warn",
-            )
-        else:
-            yield Need(
-                f"{count:,} breakers are not closed", f"{names} refuse calls, or most of them.", url, link
-            )
+    breakers = list(not_closed.order_by("left_closed_at")[: MOST_NEEDS + 1])
+    if not breakers:
         return
-    trips = {trip.breaker_id: trip for trip in Trip.objects.filter(breaker__in=rows, ended_at=None)}
-    for row in rows:
-        yield describe(row, trips.get(row.pk), silent_since if row.source == Breaker.OURS else None)
+    silent = find_silent()
+    trips = {trip.breaker_id: trip for trip in Trip.objects.filter(breaker__in=breakers, ended_at=None)}
+    rows = [Row(one, silence=silent.get(one.source), trip=trips.get(one.pk)) for one in breakers]
+    count = not_closed[:MOST_COUNTED].count() if len(rows) > MOST_NEEDS else len(rows)
+    yield from describe_open(rows, count)
 
 
-def find_silence() -> datetime | None:
-    """When Redis last answered beat, if that is too long ago to go by; None: it answers, or never did."""
-    last = find_last_answer()
-    return last if last and timezone.now() - last > timedelta(seconds=SILENT_AFTER_SECONDS) else None
+def describe_open(rows: Sequence[Row], count: int) -> Iterator[Need]:
+    """What is wanted of breakers that are not closed, of which there are so many, or that were not when last read."""
+    if count <= MOST_NEEDS:
+        yield from map(describe, rows)
+        return
+    names = f"{', '.join(str(row.breaker) for row in rows[:3])} and {count - 3:,} more"
+    url, link = reverse("breakers:breakers"), "See the breakers"
+    unknown = [row for row in rows if row.is_unknown]
+    if unknown:
+        sentence = f"{names}. {say_last_read(unknown[0], 'how all of them are now')}"
+        yield Need(f"{count:,} breakers were not closed", sentence, url, link, "warn")
+    else:
+        yield Need(f"{count:,} breakers are not closed", f"{names} refuse calls, or most of them.", url, link)
 
 
-def last_heard(silent_since: datetime) -> str:
-    return f"So it was when Redis last answered, {say_ago(silent_since)}; how it is now is unknown."
-
-
-def describe(breaker: Breaker, trip: Trip | None, silent_since: datetime | None) -> Need:
-    """What is wanted of a breaker that is not closed, or was not when Redis last answered."""
-    url = Row(breaker, None, is_unknown=False).url
-    users = f" Used by {', '.join(breaker.used_by)}." if breaker.used_by else ""
-    if trip:
-        now = f" {last_heard(silent_since)}" if silent_since else ""
-        sentence = f"{trip.actor} said: {clause(trip.reason)}.{now}{users}"
-        return Need(
-            f"{breaker} {'was' if silent_since else 'is'} held open", sentence, url, "See the breaker", "warn"
-        )
-    error = f" Last error: {clause(breaker.last_error)}." if breaker.last_error else ""
-    left_at = breaker.left_closed_at or breaker.changed_at
-    state = breaker.get_state_display().lower()
-    if silent_since:
-        sentence = f"{last_heard(silent_since)}{error}{users}"
-        return Need(f"{breaker} was {state}", sentence, url, "See the breaker", "warn")
+def describe(row: Row) -> Need:
+    sentences = [say_last_read(row)] if row.is_unknown else []
+    left_at = row.left_closed_at or row.breaker.changed_at
+    if row.trip:
+        when = say_ago(row.trip.created_at)
+        sentences.append(f"{row.trip.actor} tripped it {when}: {clause(row.trip.reason)}.")
+    else:
+        sentences.append(f"It left closed {say_ago(left_at)}.")
+        if row.last_error:
+            sentences.append(f"Last error: {clause(row.last_error)}.")
+    if row.breaker.used_by:
+        sentences.append(f"Used by {', '.join(row.breaker.used_by)}.")
+    is_certain = not row.trip and not row.is_unknown
     return Need(
-        f"{breaker} is {state}",
-        f"It left closed {say_ago(left_at)}.{error}{users}",
-        url,
+        f"{row.breaker} {'was' if row.is_unknown else 'is'} {row.label.lower()}",
+        " ".join(sentences),
+        row.url,
         "See the breaker",
-        "bad" if timezone.now() - left_at > OPEN_TOO_LONG else "warn",
+        "bad" if is_certain and timezone.now() - left_at > OPEN_TOO_LONG else "warn",
     )
+
+
+def say_last_read(row: Row, how: str = "how it is now") -> str:
+    when = f", {say_ago(row.unknown_since)}" if row.unknown_since else ""
+    return f"So it was when last read{when}; {how} is unknown."

@@ -1,9 +1,11 @@
 """What people do with breakers."""
 
+import socket
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from redis.exceptions import ResponseError
 
 from breakers import scripts, trips
 from breakers.copying import note_transition
@@ -11,6 +13,10 @@ from breakers.foreign.registry import get_foreign_redis, list_readers
 from breakers.models import Breaker, State, Trip
 from dashboard import audit
 from dashboard.redis import RedisError, describe_error, get_redis
+from dashboard.templatetags.console import clause
+
+# Of a connection that was not made, so that nothing was asked.
+NEVER_REACHED = (ConnectionRefusedError, FileNotFoundError, socket.gaierror)
 
 
 class BreakerError(Exception):
@@ -31,7 +37,9 @@ def trip_breaker(name: str, *, actor: audit.Actor, reason: str, hold_for: timede
                 )
         except IntegrityError:
             holder = Trip.objects.get(breaker=breaker, ended_at=None)
-            raise BreakerError(f"{name} is held open already, by {holder.actor}: {holder.reason}.") from None
+            raise BreakerError(
+                f"{name} is held open already, by {holder.actor}: {clause(holder.reason)}."
+            ) from None
     try:
         trips.hold(trip)
     except RedisError:
@@ -64,11 +72,19 @@ def close_in_redis(name: str) -> None:
     try:
         is_changed = scripts.reset(get_redis().execute_command, name, None, "")
     except RedisError as error:
-        raise BreakerError(
-            f"Redis does not answer ({describe_error(error)}). Nothing was changed."
-        ) from error
+        raise BreakerError(describe_failure("Redis", error)) from error
     if not is_changed:
         raise BreakerError(f"{name} is closed already. Nothing was changed.")
+
+
+def describe_failure(whose: str, error: RedisError) -> str:
+    """What became of a change: one that was sent and not answered may have been made."""
+    why = describe_error(error)
+    if isinstance(error, ResponseError):
+        return f"{whose} refused: {why}. Nothing was changed."
+    if isinstance(error.__context__, NEVER_REACHED):
+        return f"{whose} does not answer ({why}). Nothing was changed."
+    return f"{whose} did not answer ({why}). Whether it was changed is unknown; this page will show it."
 
 
 def reset_foreign(breaker: Breaker, *, actor: audit.Actor, reason: str) -> None:
@@ -80,7 +96,7 @@ def reset_foreign(breaker: Breaker, *, actor: audit.Actor, reason: str) -> None:
         try:
             is_changed = reader.reset(get_foreign_redis(), breaker.name)
         except RedisError as error:
-            raise BreakerError(f"Its Redis refused: {describe_error(error)}. Nothing was changed.") from error
+            raise BreakerError(describe_failure("Its Redis", error)) from error
         if not is_changed:
             raise BreakerError(f"{breaker.name} is closed already. Nothing was changed.")
         # The next scan would find it; until then the page would still say that it is open.

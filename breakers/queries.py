@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import NamedTuple
 
 from django.http import Http404, QueryDict
@@ -9,10 +10,10 @@ from django.utils import timezone
 
 from breakers import live
 from breakers.foreign.registry import list_readers
-from breakers.history import Day, list_outages, start_of, sum_days
-from breakers.models import Breaker, Reading, State, Transition, Trip
+from breakers.history import Day, add_current, list_outages, start_of, sum_days
+from breakers.models import Breaker, Reading, State, Transition
+from breakers.readings import Unread, find_silent, list_unread
 from breakers.rows import Row, make_rows
-from dashboard.models import Heartbeat
 from dashboard.paging import PAGE_SIZE, Page, get_page
 from dashboard.redis import RedisError, describe_error
 
@@ -32,14 +33,35 @@ class Ref(NamedTuple):
 
 @dataclass(frozen=True)
 class OpenOnes:
-    """The breakers that are not closed, the newest first, as many as were asked for; and how many there are."""
+    """The breakers that are not closed, the newest first, as many as were asked for; and how many there are.
+
+    Where they are not read now, these are the ones that were not closed when they last were.
+    """
 
     refs: list[Ref]
     count: int
+    # Of those that can be read, closed ones included.
     total_count: int
-    # What Redis says instead of an answer, and when it last gave one; "" if it answers.
+    # The places that are not read, by the source of their breakers.
+    silent: dict[str, Reading]
+    # What Redis says instead of an answer; "" if it answers.
     error: str = ""
-    unknown_since: datetime | None = None
+
+    @property
+    def known_count(self) -> int:
+        """How many are not closed for certain."""
+        return self.count - sum(ref.source in self.silent for ref in self.refs)
+
+    @property
+    def unknown_since(self) -> datetime | None:
+        """When ours were last read; None: they are now, or never were."""
+        return self.silent[Breaker.OURS].read_at if self.error else None
+
+    @cached_property
+    def unread(self) -> list[Unread]:
+        """Which of other libraries' cannot be read; what Redis says to the page itself is said by `error`."""
+        theirs = (self.silent[source] for source in list_readers() if source in self.silent)
+        return list_unread(reading for reading in theirs if not self.error or reading.error != self.error)
 
 
 @dataclass(frozen=True)
@@ -70,9 +92,12 @@ def get_board(params: QueryDict, *, search: str, state: str, first_open: int) ->
         rest = Breaker.objects.exclude(pk__in=[breaker.pk for breaker in shown if breaker.pk])
         rest = rest.filter(name__icontains=search) if search else rest
         # While Redis is away nothing is known to be closed, so nothing is left out.
-        rest = rest if open_ones.error else rest.filter(state=State.CLOSED)
+        if not open_ones.error:
+            # That it left closed may not have been copied yet.
+            names = [ref.name for ref in open_ones.refs if ref.source == Breaker.OURS]
+            rest = rest.filter(state=State.CLOSED).exclude(source=Breaker.OURS, name__in=names)
         others = get_page(rest, params, by="changed_at", size=PAGE_SIZE - len(shown))
-    rows = make_rows([*shown, *(others.rows if others else [])], is_known=not open_ones.error)
+    rows = make_rows([*shown, *(others.rows if others else [])], open_ones.silent)
     return Board(
         open_ones=open_ones,
         open_rows=rows[: len(shown)],
@@ -98,15 +123,21 @@ def list_open(search: str, limit: int) -> OpenOnes:
         ours, our_open_count, our_count = live.list_open(limit)
     except RedisError as error:
         refs = [Ref(*values) for values in not_closed.values_list(*Ref._fields)[: live.MOST_OPEN]]
-        count = Breaker.objects.all()[:MOST_COUNTED].count()
-        return OpenOnes(refs, len(refs), count, describe_error(error), find_last_answer())
+        silent = find_silent(describe_error(error))
+        return OpenOnes(refs, len(refs), count_known(silent), silent, describe_error(error))
     not_ours = not_closed.filter(source__in=list_readers())
     theirs = [Ref(*values) for values in not_ours.values_list(*Ref._fields)[: live.MOST_OPEN]]
     found = [Ref(Breaker.OURS, name, at) for name, at in ours if search.lower() in name.lower()]
     refs = sorted([*found, *theirs], key=lambda ref: to_seconds(ref.left_closed_at), reverse=True)
     count = len(refs) if search else our_open_count + len(theirs)
-    their_count = Breaker.objects.filter(source__in=list_readers())[:MOST_COUNTED].count()
-    return OpenOnes(refs, count, our_count + their_count)
+    silent = find_silent("")
+    # Redis forgets after a week and Postgres after a month; of a new one Postgres hears a moment later.
+    return OpenOnes(refs, count, max(our_count, count_known(silent)), silent)
+
+
+def count_known(silent: dict[str, Reading]) -> int:
+    """The breakers on record whose place can be read."""
+    return Breaker.objects.exclude(source__in=silent)[:MOST_COUNTED].count()
 
 
 def to_seconds(at: datetime | None) -> float:
@@ -132,44 +163,28 @@ def get_row(source: str, name: str) -> Row:
     if not name:
         raise Http404
     breaker = Breaker.objects.filter(source=source, name=name).first()
-    row = make_rows([breaker or Breaker(source=source, name=name)], is_known=True)[0]
-    if not breaker and not row.live:
+    row = make_rows([breaker or Breaker(source=source, name=name)], find_silent(""))[0]
+    if not breaker and not (row.live and row.live.is_known):
         raise Http404
     return row
-
-
-def find_trip(breaker: Breaker) -> Trip | None:
-    """The trip that holds the breaker open; None if nobody does."""
-    return Trip.objects.filter(breaker=breaker.pk, ended_at=None).first()
-
-
-def find_last_answer() -> datetime | None:
-    """When Redis last answered beat; None if it never did."""
-    heartbeat = Heartbeat.objects.filter(kind=Heartbeat.Kind.REDIS).first()
-    return heartbeat.seen_at if heartbeat else None
-
-
-def list_silent_readings() -> list[Reading]:
-    """Places with other libraries' breakers that could not be read the last time."""
-    return list(Reading.objects.exclude(error=""))
 
 
 def get_note(row: Row) -> str:
     """What an open breaker of this profile, or of this library, means."""
     if row.is_ours:
         return row.policy.note if row.policy else ""
-    reader = list_readers().get(row.breaker.source)
-    return (
-        reader.note if reader else f"{row.breaker.source} is no longer read here; this is what was last seen."
-    )
+    if row.reader:
+        return row.reader.note
+    return f"{row.breaker.source} is no longer read here; this is what was last seen."
 
 
-def list_days(breaker: Breaker) -> list[Day]:
+def list_days(row: Row) -> list[Day]:
     """Time not closed on each of the last days, today last."""
     now = timezone.localtime()
     first = now.date() - timedelta(days=DAYS - 1)
-    outages = list_outages([breaker] if breaker.pk else [], start_of(first), now)
-    return sum_days(outages.get(breaker.pk, []), first, now.date())
+    found = list_outages([row.breaker] if row.breaker.pk else [], start_of(first), now)
+    outages = add_current(found.get(row.breaker.pk, []), row.left_closed_at, now)
+    return sum_days(outages, first, now.date())
 
 
 def list_transitions(breaker: Breaker) -> list[Transition]:

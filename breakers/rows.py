@@ -9,12 +9,15 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils import timezone
 
-from breakers.history import Outage, count_flaps, list_outages
+from breakers.foreign.reader import Reader
+from breakers.foreign.registry import list_readers
+from breakers.history import Outage, add_current, count_flaps, list_outages
 from breakers.live import Live, read
-from breakers.models import Breaker, State
+from breakers.models import Breaker, Reading, State, Trip
 from breakers.policy import Policy
+from breakers.readings import find_silent
 from breakers.strips import STRIP_HOURS, Strip, draw_strip
-from dashboard.redis import RedisError
+from dashboard.redis import RedisError, describe_error
 from dashboard.templatetags.console import duration
 
 COUNT_SECONDS_BELOW_MINUTES = 60
@@ -23,11 +26,14 @@ LIST_ERROR_LENGTH = 90
 
 @dataclass(frozen=True)
 class Row:
-    """`live` is None for a breaker of another library, and for ours while Redis is away or has forgotten it."""
+    """`live` is None for a breaker of another library, and for ours while nobody has asked Redis, or it is away."""
 
     breaker: Breaker
-    live: Live | None
-    is_unknown: bool
+    live: Live | None = None
+    # Why its state is not known now; None: it is.
+    silence: Reading | None = None
+    # Who holds it open; None: nobody.
+    trip: Trip | None = None
     outages: list[Outage] = field(default_factory=list)
 
     @property
@@ -45,24 +51,55 @@ class Row:
         return self.breaker.source == Breaker.OURS
 
     @property
-    def can_be_reset(self) -> bool:
-        """One of ours also forgets its failures while it is closed; other libraries' keep theirs to themselves."""
-        return self.state != State.CLOSED or (self.is_ours and bool(self.failure_count))
+    def reader(self) -> Reader | None:
+        """Of another library's breaker; None if the settings no longer name it."""
+        return list_readers().get(self.breaker.source)
 
     @property
     def source_label(self) -> str:
         return self.breaker.source.partition("=")[0]
 
+    @property
+    def is_unknown(self) -> bool:
+        return self.silence is not None
+
+    @property
+    def unknown_since(self) -> datetime | None:
+        """None: it is known, or was never read."""
+        return self.silence.read_at if self.silence else None
+
+    @property
+    def why_no_reset(self) -> str:
+        """Empty if it can be reset; one that is held always can, since the hold is ours to end."""
+        if self.trip:
+            return ""
+        if self.is_ours and self.is_unknown:
+            return "Redis does not answer, and only Redis can close it."
+        if self.state != State.CLOSED or (self.is_ours and self.failure_count):
+            return ""
+        if self.is_unknown:
+            return "It was closed when it was last read."
+        # Other libraries keep their failures to themselves.
+        return "It is closed, and there is no failure to forget." if self.is_ours else "It is closed."
+
     @cached_property
     def state(self) -> State:
-        """As it is; for one of ours that Redis does not know, closed; while Redis is away, as it last was."""
-        if self.live:
-            return self.live.state
-        return State.CLOSED if self.is_ours and not self.is_unknown else State(self.breaker.state)
+        """As it is, or as it was when it was last read."""
+        return self.live.state if self.live else State(self.breaker.state)
 
     @property
     def is_held(self) -> bool:
-        return self.live is not None and self.live.is_held
+        """Or was, when it was last read: Redis may not have heard of a trip that was made since."""
+        if self.live:
+            return self.live.is_held
+        if not self.trip or not self.silence:
+            return self.trip is not None
+        return self.unknown_since is not None and self.trip.created_at < self.unknown_since
+
+    @property
+    def label(self) -> str:
+        """The state in words."""
+        return "Held open" if self.is_held else str(self.state.label)
 
     @cached_property
     def now(self) -> datetime:
@@ -81,7 +118,7 @@ class Row:
     def retry_seconds(self) -> float | None:
         """Until the next probe; 0: the next call is one; None: it is not open, held with no end, or not known."""
         retry_at = self.live.retry_at if self.live else self.breaker.retry_at
-        if self.state != State.OPEN or retry_at is None:
+        if self.is_unknown or self.state != State.OPEN or retry_at is None:
             return None
         return max((retry_at - self.now).total_seconds(), 0)
 
@@ -107,7 +144,7 @@ class Row:
         if self.retry_seconds is not None:
             verb = "expires in" if not self.is_ours else "held for" if self.is_held else "probe in"
             return f"{verb} {self.countdown}"
-        return "until it is reset" if self.is_ours else f"until {self.source_label} tries again"
+        return self.reader.lasts if self.reader else "until it is reset"
 
     @property
     def waited_percent(self) -> str:
@@ -132,17 +169,23 @@ class Row:
     @property
     def count_words(self) -> str:
         """Failures of how many."""
-        if self.is_unknown or self.failure_count is None:
+        if self.is_unknown:
+            return "unknown"
+        if self.failure_count is None:
             return "–"
-        return (
-            f"{self.failure_count}/{self.policy.failure_threshold}"
-            if self.policy
-            else f"{self.failure_count}"
-        )
+        most = f"/{self.policy.failure_threshold}" if self.policy else ""
+        return f"{self.failure_count}{most}"
+
+    @property
+    def refused_words(self) -> str:
+        """How many calls since it left closed; a closed one keeps the number of the last time, which says nothing."""
+        if self.is_unknown and self.is_ours:
+            return "unknown"
+        return f"{self.live.short_circuited_count:,}" if self.live and self.state != State.CLOSED else "–"
 
     @property
     def last_error(self) -> str:
-        return self.live.last_error if self.live else self.breaker.last_error
+        return (self.live.last_error if self.live else "") or self.breaker.last_error
 
     @property
     def short_error(self) -> str:
@@ -159,22 +202,29 @@ class Row:
         return count_flaps(self.outages, self.now)
 
 
-def make_rows(breakers: list[Breaker], *, is_known: bool) -> list[Row]:
-    """The breakers with their state in Redis and their last day, in one round trip and one query."""
+def make_rows(breakers: list[Breaker], silent: dict[str, Reading]) -> list[Row]:
+    """The breakers with their state in Redis, who holds them and their last day, in one round trip and two queries."""
     lives: dict[str, Live] = {}
-    if is_known:
+    if Breaker.OURS not in silent:
         try:
             lives = read([breaker.name for breaker in breakers if breaker.source == Breaker.OURS])
-        except RedisError:
-            is_known = False
+        except RedisError as error:
+            silent = find_silent(describe_error(error))
     now = timezone.now()
-    outages = list_outages([b for b in breakers if b.pk], now - timedelta(hours=STRIP_HOURS), now)
-    return [
-        Row(
-            breaker=breaker,
-            live=lives.get(breaker.name) if breaker.source == Breaker.OURS else None,
-            is_unknown=not is_known and breaker.source == Breaker.OURS,
-            outages=outages.get(breaker.pk, []),
+    known = [breaker for breaker in breakers if breaker.pk]
+    trips = {trip.breaker_id: trip for trip in Trip.objects.filter(breaker__in=known, ended_at=None)}
+    outages = list_outages(known, now - timedelta(hours=STRIP_HOURS), now)
+    rows = []
+    for breaker in breakers:
+        live = lives.get(breaker.name) if breaker.source == Breaker.OURS else None
+        found = outages.get(breaker.pk, [])
+        rows.append(
+            Row(
+                breaker=breaker,
+                live=live,
+                silence=silent.get(breaker.source),
+                trip=trips.get(breaker.pk),
+                outages=add_current(found, live.left_closed_at, now) if live else found,
+            )
         )
-        for breaker in breakers
-    ]
+    return rows

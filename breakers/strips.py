@@ -36,5 +36,7 @@ def draw_strip(outages: list[Outage], now: datetime) -> Strip:
         width = max((outage.ended_at - began).total_seconds() * scale - x, LEAST_WIDTH)
         words = f"Not closed from {clock(outage.began_at)} to {clock(outage.ended_at)}"
         marks.append(Mark(f"{min(x, WIDTH - LEAST_WIDTH):.1f}", f"{min(width, WIDTH):.1f}", words))
-    times = f"{len(marks)} time{'' if len(marks) == 1 else 's'}" if marks else "never"
-    return Strip(marks, f"Left closed {times} in the last {STRIP_HOURS} hours")
+    if not marks:
+        return Strip(marks, f"Closed for all of the last {STRIP_HOURS} hours, as far as is on record")
+    times = f"{len(marks)} time{'' if len(marks) == 1 else 's'}"
+    return Strip(marks, f"Not closed {times} in the last {STRIP_HOURS} hours")

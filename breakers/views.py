@@ -27,11 +27,10 @@ def list_breakers(request: HtmxHttpRequest) -> HttpResponse:
         raise BadRequest(f"state is {state!r}; it can be open, closed or empty.")
     first_open = request.GET.get("from", "0")
     if not first_open.isascii() or not first_open.isdigit() or len(first_open) > 6:
-        raise BadRequest("from is the number of a row: a whole number of at most six digits.")
+        raise BadRequest(f"from is {first_open!r}; it can be the number of a row, of at most six digits.")
     board = queries.get_board(request.GET, search=search, state=state, first_open=int(first_open))
     context = {
         "board": board,
-        "silent": queries.list_silent_readings(),
         "q": search,
         "state": state,
         "live_url": live_url(request, board.others) if board.others else request.get_full_path(),
@@ -44,11 +43,9 @@ def show_breaker(request: HtmxHttpRequest) -> HttpResponse:
     row = get_row(request.GET)
     context = {
         "row": row,
-        "trip": queries.find_trip(row.breaker),
         "note": queries.get_note(row),
-        "days": queries.list_days(row.breaker),
+        "days": queries.list_days(row),
         "transitions": TransitionTable(queries.list_transitions(row.breaker)),
-        "unknown_since": queries.find_last_answer() if row.is_unknown else None,
         "live_url": request.get_full_path(),
     }
     return render_page(request, "breakers/breaker.html", context, title=row.breaker.name)
@@ -57,7 +54,8 @@ def show_breaker(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @needs("breaker.trip")
 def confirm_trip(request: HtmxHttpRequest) -> HttpResponse:
-    return render_trip(request, get_row(request.GET), TripForm())
+    row = get_row(request.GET)
+    return render_trip(request, row, TripForm()) if row.is_ours else refuse_trip(request, row)
 
 
 @require_POST
@@ -65,7 +63,7 @@ def confirm_trip(request: HtmxHttpRequest) -> HttpResponse:
 def trip(request: HtmxHttpRequest) -> HttpResponse:
     row = get_row(request.POST)
     if not row.is_ours:
-        raise BadRequest(f"It cannot be held open: {row.source_label} would close it again by itself.")
+        return refuse_trip(request, row)
     form = TripForm(request.POST)
     if not form.is_valid():
         return render_trip(request, row, form, status=400)
@@ -113,6 +111,13 @@ def get_row(params: QueryDict) -> Row:
     return queries.get_row(params.get("source", Breaker.OURS), params.get("name", ""))
 
 
+def refuse_trip(request: HtmxHttpRequest, row: Row) -> HttpResponse:
+    """One of another library may have the name of one of ours, which must not be tripped in its place."""
+    why = row.reader.why_no_trip if row.reader else f"{row.source_label} is no longer read here."
+    messages.warning(request, f"{row.breaker.name} cannot be held open: {why}")
+    return redirect(row.url)
+
+
 def render_trip(request: HtmxHttpRequest, row: Row, form: TripForm, *, status: int = 200) -> HttpResponse:
     context = {"row": row, "form": form}
     title = f"Trip {row.breaker.name}"
@@ -120,6 +125,6 @@ def render_trip(request: HtmxHttpRequest, row: Row, form: TripForm, *, status: i
 
 
 def render_reset(request: HtmxHttpRequest, row: Row, form: ReasonForm, *, status: int = 200) -> HttpResponse:
-    context = {"row": row, "form": form, "trip": queries.find_trip(row.breaker)}
+    context = {"row": row, "form": form}
     title = f"Reset {row.breaker.name}"
     return render_page(request, "breakers/confirm_reset.html", context, title=title, status=status)

@@ -1,6 +1,6 @@
 """What needs a person, worst first. Sections add theirs with `register`; every page shows the number."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -30,6 +30,8 @@ def register(finder: Finder, *, rank: int = 5) -> None:
     _finders.append((rank, finder))
 
 
-def list_attention() -> list[Need]:
-    needs = [(_SEVERITY[need.tone], rank, need) for rank, finder in _finders for need in finder()]
+def list_attention(instead: Mapping[Finder, Finder] | None = None) -> list[Need]:
+    """`instead` has what a page that has just looked itself calls in the place of a finder."""
+    chosen = [(rank, (instead or {}).get(finder, finder)) for rank, finder in _finders]
+    needs = [(_SEVERITY[need.tone], rank, need) for rank, find in chosen for need in find()]
     return [need for _, _, need in sorted(needs, key=lambda found: found[:2])]

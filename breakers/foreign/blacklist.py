@@ -19,9 +19,19 @@ class BlacklistReader:
 
     @property
     def note(self) -> str:
-        return (
-            f"A key like {self.pattern}, read every few seconds. When it expires, the next call is the probe."
-        )
+        return f"A key like {self.pattern} in Redis. When it expires, the next call is the probe."
+
+    @property
+    def lasts(self) -> str:
+        return "until its key is deleted"
+
+    @property
+    def why_no_trip(self) -> str:
+        return "its key belongs to whoever keeps the blacklist, and would expire."
+
+    @property
+    def reset_effect(self) -> str:
+        return "Its key in Redis is deleted."
 
     def read(self, client: Client, keys: list[str]) -> list[Found]:
         pipeline = client.pipeline(transaction=False)

@@ -8,8 +8,8 @@ from breakers.models import State
 
 NO_NAMESPACE = "(no namespace)"
 NOTE = (
-    "Read from Redis every few seconds. {library} does not keep its pause or threshold there, so the time of the next"
-    " try is not known here."
+    "By the keys of {library} in Redis. It does not keep its pause or threshold there, so the time of the next try is"
+    " unknown here."
 )
 
 
@@ -28,6 +28,18 @@ class CounterReader:
     @property
     def note(self) -> str:
         return NOTE.format(library=self.source)
+
+    @property
+    def lasts(self) -> str:
+        return f"until {self.source} tries again"
+
+    @property
+    def why_no_trip(self) -> str:
+        return f"{self.source} would close it again by itself."
+
+    @property
+    def reset_effect(self) -> str:
+        return f"Its state and its counters in Redis are set as {self.source} itself would set them."
 
     def read(self, client: Client, keys: list[str]) -> list[Found]:
         names = [self._name(key) for key in keys]

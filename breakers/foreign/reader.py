@@ -42,6 +42,21 @@ class Reader(Protocol):
         """What the page says about breakers of this kind."""
         ...
 
+    @property
+    def lasts(self) -> str:
+        """Until when an open one stays open if nobody knows the time, in words."""
+        ...
+
+    @property
+    def why_no_trip(self) -> str:
+        """Why it cannot be held open."""
+        ...
+
+    @property
+    def reset_effect(self) -> str:
+        """What a reset does in Redis."""
+        ...
+
     def read(self, client: Client, keys: list[str]) -> list[Found]:
         """The breakers of these keys, in one round trip; one that has gone since is left out."""
         ...

@@ -22,7 +22,7 @@ def scan() -> None:
         place = Reading.objects.get_or_create(place=reader.source)[0]
         try:
             scan_slice(reader, place)
-            place.error = ""
+            place.error, place.read_at = "", timezone.now()
         except RedisError as error:
             place.error = describe_error(error)
         place.save()
@@ -40,7 +40,6 @@ def scan_slice(reader: Reader, place: Reading) -> None:
         place.cursor = str(cursor)
         if place.cursor == "0":
             close_gone(reader, place)
-            place.completed_at = timezone.now()
             return
 
 

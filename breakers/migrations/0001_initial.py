@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('place', models.CharField(max_length=100, unique=True)),
                 ('cursor', models.CharField(default='0', max_length=40)),
                 ('began_at', models.DateTimeField(blank=True, null=True)),
-                ('completed_at', models.DateTimeField(blank=True, null=True)),
+                ('read_at', models.DateTimeField(blank=True, null=True)),
                 ('error', models.TextField(blank=True)),
             ],
         ),

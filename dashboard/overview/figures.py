@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from breakers import queries as breakers
+from breakers.needs import MOST_NEEDS
 from breakers.rows import Row as BreakerRow
 from breakers.rows import make_rows
 from dashboard.overview.projections import Line, list_lines
 from dlq.queries.overview import History, OpenFigures, Recent, Slots, count_recent, cut, get_history, get_open
 
-SHOWN_BREAKERS = 5
+# Whichever of them needs somebody by its name is shown.
+SHOWN_BREAKERS = MOST_NEEDS
 
 
 @dataclass(frozen=True)
@@ -75,4 +77,4 @@ def gather(wanted: Range) -> Figures:
 def get_breakers() -> Breakers:
     found = breakers.list_open("", SHOWN_BREAKERS)
     shown = breakers.get_breakers(found.refs[:SHOWN_BREAKERS])
-    return Breakers(found, make_rows(shown, is_known=not found.error))
+    return Breakers(found, make_rows(shown, found.silent))

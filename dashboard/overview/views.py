@@ -8,14 +8,16 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from breakers.needs import describe_open, find_open
 from dashboard import overview_panels
-from dashboard.attention import list_attention
+from dashboard.attention import Need, list_attention
 from dashboard.memo import Memo
 from dashboard.overview import charts
-from dashboard.overview.figures import RANGES, gather
+from dashboard.overview.figures import RANGES, Breakers, gather
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.quiet import find_quiet_since
 from dashboard.runs import queries as runs
+from dashboard.workers.queries import find_missing
 
 # Many people may have this page open; what was true two seconds ago will do for all of them.
 REMEMBERED_SECONDS = 2
@@ -28,17 +30,28 @@ def show_overview(request: HtmxHttpRequest) -> HttpResponse:
     name = request.GET.get("range", "24h")
     if name not in RANGES:
         raise BadRequest(f"range is {name!r}; it can be {' or '.join(RANGES)}.")
-    # Here it is the page itself, so it is as of now.
-    attention = list_attention()
+    known = recent_figures[name]()
+    attention = list_needs(known["figures"].breakers)
     context = {
         "attention": attention,
         "quiet_since": None if attention else find_quiet_since(),
         "panels": overview_panels.list_panels(request.user),
         **describe_runs(),
-        **recent_figures[name](),
+        **known,
         "live_url": request.get_full_path(),
     }
     return render_page(request, "overview.html", context, title="Overview")
+
+
+def list_needs(breakers: Breakers) -> list[Need]:
+    """As of now, since here they are the page itself; of Redis they say what the figures have just heard from it."""
+    rows, found = breakers.rows, breakers.found
+    return list_attention(
+        {
+            find_open: partial(describe_open, rows, found.count),
+            find_missing: partial(find_missing, found.error),
+        }
+    )
 
 
 def describe_runs() -> dict[str, Any]:

@@ -1,12 +1,15 @@
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+import redis
 
 from breakers import api
 from breakers.breaker import Breaker
 from breakers.contact import Contact
 from breakers.policy import Policy
+from tests.breakers.peers import PEERS, WORDS, Peer
 from tests.breakers.valkey import PrivateValkey
 from tests.wait import PATIENT
 
@@ -18,6 +21,27 @@ def valkey() -> Iterator[PrivateValkey]:
     server = PrivateValkey()
     yield server
     server.close()
+
+
+@pytest.fixture
+def foreign(settings: Any, valkey: PrivateValkey) -> Iterator[redis.Redis]:
+    """Another Redis than the console's, in which others keep their breakers."""
+    # The processes of test_crowds import this file without Django.
+    from breakers.foreign import registry
+
+    settings.FOREIGN_BREAKERS, settings.FOREIGN_BREAKERS_URL = WORDS, valkey.url
+    caches = registry.list_readers, registry.get_foreign_redis
+    for cached in caches:
+        cached.cache_clear()
+    yield valkey.client()
+    registry.get_foreign_redis().close()
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.fixture(params=PEERS, ids=lambda peer: peer.__name__)
+def peer(request: pytest.FixtureRequest, foreign: redis.Redis) -> Peer:
+    return request.param(foreign)
 
 
 def make_breaker(

@@ -7,12 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from breakers import live, queries, tasks
+from breakers import live, tasks
 from breakers.api import get_breaker
-from breakers.models import Trip
-from dashboard.models import AuditEntry, Heartbeat
+from breakers.models import Breaker, Reading, Trip
+from dashboard.models import AuditEntry
 from dashboard.redis import get_redis
-from dashboard.workers.heartbeats import beat
 from tests.breakers.conftest import NEVER_CACHED, open_breaker
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +41,6 @@ def line(settings: Any) -> Iterator[Line]:
     with get_breaker("billing-api", NEVER_CACHED).call():
         pass
     tasks.tend()
-    beat(Heartbeat.Kind.REDIS, "redis", started_at=timezone.now())
     line = Line(settings)
     line.cut()
     yield line
@@ -52,20 +50,25 @@ def line(settings: Any) -> Iterator[Line]:
 @pytest.mark.usefixtures("line")
 def test_the_list_says_unknown_and_since_when_and_never_closed(viewer: Client):
     html = viewer.get("/breakers/").content.decode()
-    since = timezone.localtime(queries.find_last_answer()).strftime("%H:%M")
-    assert f"Breakers are unknown since {since}" in html
+    since = timezone.localtime(Reading.objects.get(place=Breaker.OURS).read_at).strftime("%H:%M")
+    assert f"Breakers have been unknown since {since}" in html
     assert "was open" in html
     assert "was closed" in html
     assert ">Closed</span>" not in html
-    assert "Not closed when last heard of" in html
-    assert '<td data-label="Open for" class="nowrap">unknown</td>' in html
+    assert "<h2>Not closed when last read</h2>" in html
+    assert "<h2>The others, as last read</h2>" in html
+    for column in ("Open for", "Failures", "Refused"):
+        assert html.count(f'<td data-label="{column}" class="num">unknown</td>') == 2
 
 
 @pytest.mark.usefixtures("line")
 def test_the_breaker_page_says_unknown_too(viewer: Client):
     html = viewer.get("/breakers/breaker/?name=billing-api").content.decode()
-    assert "billing-api is unknown since" in html
-    assert "It was closed when it was last heard of" in html
+    assert "billing-api has been unknown since" in html
+    assert "Redis does not answer. It was closed when it was last read, " in html
+    html = viewer.get("/breakers/breaker/?name=orders-api").content.decode()
+    assert "It was open when it was last read, " in html
+    assert ", and had left closed at " in html
 
 
 def test_a_trip_is_on_record_and_acts_when_redis_is_back(operator: Client, line: Line):

@@ -1,122 +1,24 @@
 """Other libraries' breakers: one contract for all readers, with the real libraries."""
 
-import asyncio
 import re
-from collections.abc import Callable, Iterator
-from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 
-import aiobreaker
-import pybreaker
 import pytest
 import redis
-from aiobreaker.storage.redis import CircuitRedisStorage as AioStorage
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils import timezone
 
-from breakers import tasks
+from breakers import live, tasks
+from breakers.api import get_breaker
 from breakers.foreign import registry, scan
-from breakers.models import Breaker, Reading, State, Transition
+from breakers.models import Breaker, Reading, State, Transition, Trip
 from dashboard.models import AuditEntry
+from tests.breakers.conftest import NEVER_CACHED
+from tests.breakers.peers import BlacklistPeer, Peer
 from tests.breakers.valkey import PrivateValkey
 
 pytestmark = pytest.mark.django_db
-WORDS = ["pybreaker", "aiobreaker", "blacklist=webhook:blacklist:*"]
-
-
-class Peer(Protocol):
-    """A user of another library, as it really uses it."""
-
-    name: str
-    source: str
-
-    def open(self) -> None: ...
-    def goes_through(self) -> bool: ...
-
-
-class PybreakerPeer:
-    name, source = "payments", "pybreaker"
-
-    def __init__(self, client: redis.Redis) -> None:
-        storage = pybreaker.CircuitRedisStorage(pybreaker.STATE_CLOSED, client, namespace=self.name)
-        self.breaker = pybreaker.CircuitBreaker(fail_max=2, reset_timeout=60, state_storage=storage)
-
-    def open(self) -> None:
-        for _ in range(2):
-            with pytest.raises((ConnectionError, pybreaker.CircuitBreakerError)):
-                self.breaker.call(refuse)
-
-    def goes_through(self) -> bool:
-        try:
-            return bool(self.breaker.call(lambda: True))
-        except pybreaker.CircuitBreakerError:
-            return False
-
-
-class AiobreakerPeer:
-    name, source = "ledger", "aiobreaker"
-
-    def __init__(self, client: redis.Redis) -> None:
-        storage = AioStorage(aiobreaker.CircuitBreakerState.CLOSED, client, namespace=self.name)
-        self.breaker = aiobreaker.CircuitBreaker(
-            fail_max=2, timeout_duration=timedelta(minutes=1), state_storage=storage
-        )
-
-    def open(self) -> None:
-        async def refuse_async() -> None:
-            refuse()
-
-        for _ in range(2):
-            with pytest.raises((ConnectionError, aiobreaker.CircuitBreakerError)):
-                asyncio.run(self.breaker.call_async(refuse_async))
-
-    def goes_through(self) -> bool:
-        async def answer() -> bool:
-            return True
-
-        try:
-            return asyncio.run(self.breaker.call_async(answer))
-        except aiobreaker.CircuitBreakerError:
-            return False
-
-
-class BlacklistPeer:
-    name, source = "webhook:blacklist:https://shop.example/hook", "blacklist=webhook:blacklist:*"
-
-    def __init__(self, client: redis.Redis) -> None:
-        self.client = client
-
-    def open(self) -> None:
-        self.client.set(self.name, "5 failures", ex=300)
-
-    def goes_through(self) -> bool:
-        return not self.client.exists(self.name)
-
-
-def refuse() -> None:
-    raise ConnectionError("refused")
-
-
-PEERS: list[Callable[[redis.Redis], Peer]] = [PybreakerPeer, AiobreakerPeer, BlacklistPeer]
-
-
-@pytest.fixture
-def foreign(settings: Any, valkey: PrivateValkey) -> Iterator[redis.Redis]:
-    """Another Redis than the console's, in which others keep their breakers."""
-    settings.FOREIGN_BREAKERS, settings.FOREIGN_BREAKERS_URL = WORDS, valkey.url
-    caches = registry.list_readers, registry.get_foreign_redis
-    for cached in caches:
-        cached.cache_clear()
-    yield valkey.client()
-    registry.get_foreign_redis().close()
-    for cached in caches:
-        cached.cache_clear()
-
-
-@pytest.fixture(params=PEERS, ids=lambda peer: peer.__name__)
-def peer(request: pytest.FixtureRequest, foreign: redis.Redis) -> Peer:
-    return request.param(foreign)
 
 
 def reset_fields(peer: Peer) -> dict[str, str]:
@@ -151,11 +53,12 @@ def test_a_reset_lets_its_calls_through_and_is_audited(peer: Peer, operator: Cli
     assert not peer.goes_through()
     tasks.read_foreign()
     confirm = operator.get("/breakers/breaker/reset/confirm/", reset_fields(peer)).content.decode()
-    assert f"The keys of {peer.source.partition('=')[0]} in Redis are changed." in confirm
+    assert registry.list_readers()[peer.source].reset_effect in confirm
+    assert "failures are forgotten" not in confirm
     html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
     assert "is closed. Calls to it go through." in html
     assert f"<h1>{peer.name} is closed</h1>" in html
-    assert 'title="It is closed">Reset…' in html
+    assert '<dd id="why-no-reset">It is closed.</dd>' in html
     assert peer.goes_through()
     entry = AuditEntry.objects.get(action="breaker.reset")
     assert entry.subject == f"{peer.source} {peer.name}"
@@ -175,9 +78,38 @@ def test_it_cannot_be_held_open_and_the_page_says_why(peer: Peer, operator: Clie
     peer.open()
     tasks.read_foreign()
     page = operator.get("/breakers/breaker/", {"name": peer.name, "source": peer.source}).content.decode()
-    assert "would close it again by itself" in page
+    why = registry.list_readers()[peer.source].why_no_trip
+    assert f"It cannot be held open: {why}" in page
+    assert "Trip…" not in page
     fields = reset_fields(peer) | {"hold": ""}
-    assert operator.post("/breakers/breaker/trip/", fields).status_code == 400
+    html = operator.post("/breakers/breaker/trip/", fields, follow=True).content.decode()
+    assert f"{peer.name} cannot be held open: {why}" in html
+    assert f"<h1>{peer.name} is open</h1>" in html
+
+
+def test_one_of_ours_with_its_name_is_not_tripped_in_its_place(peer: Peer, operator: Client):
+    with get_breaker(peer.name, NEVER_CACHED).call():
+        pass
+    peer.open()
+    tasks.read_foreign()
+    fields = reset_fields(peer) | {"hold": ""}
+    confirm = operator.get("/breakers/breaker/trip/confirm/", fields, follow=True).content.decode()
+    assert f"{peer.name} cannot be held open: " in confirm
+    assert '<form class="confirm"' not in confirm
+    operator.post("/breakers/breaker/trip/", fields)
+    assert not Trip.objects.exists()
+    assert live.read([peer.name])[peer.name].state == "closed"
+
+
+def test_the_form_that_trips_one_of_ours_names_it_as_ours(peer: Peer, operator: Client):
+    with get_breaker(peer.name, NEVER_CACHED).call():
+        pass
+    peer.open()
+    tasks.read_foreign()
+    confirm = operator.get("/breakers/breaker/trip/confirm/", {"name": peer.name}).content.decode()
+    assert '<input type="hidden" name="source" value="redrive">' in confirm
+    operator.post("/breakers/breaker/trip/", reset_fields(peer) | {"source": "redrive", "hold": ""})
+    assert live.read([peer.name])[peer.name].is_held
 
 
 def test_what_has_gone_is_closed(peer: Peer, foreign: redis.Redis):
@@ -210,7 +142,7 @@ def test_time_left_comes_from_the_key(foreign: redis.Redis, viewer: Client):
     assert re.search("expires in [45] min", viewer.get("/breakers/").content.decode())
 
 
-def test_keys_without_an_end_and_keys_of_others(foreign: redis.Redis):
+def test_keys_without_an_end_and_keys_of_others(foreign: redis.Redis, viewer: Client):
     foreign.set("webhook:blacklist:for-ever", "")
     foreign.set("x:pybreaker:state", "what?")
     foreign.set(b"webhook:blacklist:\xff\xfe", "")
@@ -223,6 +155,7 @@ def test_keys_without_an_end_and_keys_of_others(foreign: redis.Redis):
     found = {row.name: row for row in Breaker.objects.all()}
     assert set(found) == {"webhook:blacklist:for-ever", "(no namespace)"}
     assert found["webhook:blacklist:for-ever"].retry_at is None
+    assert "until its key is deleted" in viewer.get("/breakers/").content.decode()
     assert (found["(no namespace)"].state, found["(no namespace)"].failure_count) == ("half_open", None)
 
 
@@ -232,7 +165,7 @@ def test_a_large_redis_is_read_in_slices(foreign: redis.Redis, monkeypatch: pyte
     foreign.mset({f"noise:{number}": "" for number in range(500)})
     BlacklistPeer(foreign).open()
     slices = 0
-    while not Reading.objects.filter(completed_at__isnull=False).exists():
+    while not slices or Reading.objects.exclude(cursor="0").exists():
         tasks.read_foreign()
         slices += 1
     assert slices > 3
@@ -248,29 +181,36 @@ def test_what_the_settings_no_longer_name_is_closed(foreign: redis.Redis, settin
     assert Breaker.objects.get().state == State.CLOSED
 
 
-def test_a_redis_that_does_not_answer_is_said_and_the_last_reading_stays(
-    foreign: redis.Redis, valkey: PrivateValkey, viewer: Client
-):
-    BlacklistPeer(foreign).open()
-    tasks.read_foreign()
-    valkey.kill()
-    tasks.read_foreign()
-    html = viewer.get("/breakers/").content.decode()
-    assert "The breakers of pybreaker cannot be read" in html
-    assert BlacklistPeer.name in html
-    valkey.start()
-    tasks.read_foreign()
-    assert "cannot be read" not in viewer.get("/breakers/").content.decode()
-
-
 def test_a_redis_that_refuses_to_be_written_says_so(foreign: redis.Redis, operator: Client):
     peer = BlacklistPeer(foreign)
     peer.open()
     tasks.read_foreign()
     foreign.execute_command("ACL", "SETUSER", "default", "-del")
     html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
-    assert "Its Redis refused" in html
+    assert "Its Redis refused: " in html
+    assert "Nothing was changed." in html
     assert not peer.goes_through()
+
+
+def test_a_reset_that_does_not_reach_its_redis_changed_nothing(
+    peer: Peer, operator: Client, valkey: PrivateValkey
+):
+    peer.open()
+    tasks.read_foreign()
+    valkey.kill()
+    html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
+    assert "No such file or directory). Nothing was changed." in html
+
+
+def test_a_reset_that_is_not_answered_may_have_been_done(peer: Peer, operator: Client, valkey: PrivateValkey):
+    peer.open()
+    tasks.read_foreign()
+    valkey.hang()
+    html = operator.post("/breakers/breaker/reset/", reset_fields(peer), follow=True).content.decode()
+    valkey.go_on()
+    assert "Whether it was changed is unknown; this page will show it." in html
+    assert "Nothing was changed" not in html
+    assert AuditEntry.objects.get(action="breaker.reset").outcome == "failed"
 
 
 @pytest.mark.parametrize("word", ["pybraker", "blacklist", "blacklist=", f"blacklist={'x' * 100}"])

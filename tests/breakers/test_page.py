@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from breakers import tasks
-from breakers.api import Policy, get_breaker
+from breakers.api import Policy, get_breaker, get_profile
 from tests.breakers.conftest import fail, open_breaker
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +76,7 @@ def test_open_ones_come_first_newest_first_and_page_on(viewer: Client):
     html = viewer.get("/breakers/").content.decode()
     assert "60 breakers are not closed" in html
     assert names_in(html) == [f"api-{number:03}" for number in range(59, 9, -1)]
+    assert "No more of them are open" in viewer.get("/breakers/?from=60&state=open").content.decode()
     more = viewer.get("/breakers/?from=50&state=open").content.decode()
     assert names_in(more) == [f"api-{number:03}" for number in range(9, -1, -1)]
     assert names_in(viewer.get("/breakers/?state=closed").content.decode()) == ["quiet"]
@@ -127,6 +128,11 @@ def test_nonsense_in_the_address_is_refused(viewer: Client, query: str):
     assert viewer.get(f"/breakers/?{query}").status_code == 400
 
 
+def test_a_number_that_is_none_is_named(viewer: Client):
+    html = viewer.get("/breakers/?from=x").content.decode()
+    assert "from is &#x27;x&#x27;; it can be the number of a row, of at most six digits." in html
+
+
 def test_nothing_yet_says_what_would_be_here(viewer: Client):
     assert "Nothing goes through a breaker yet" in viewer.get("/breakers/").content.decode()
 
@@ -149,6 +155,10 @@ def test_the_configuration_and_what_it_means_are_on_its_page(viewer: Client):
     with get_breaker("vault", "key-vault").call():
         pass
     html = viewer.get("/breakers/breaker/?name=vault").content.decode()
+    assert "<dt>While it is open</dt><dd>Secrets come from the cache" in html
     assert "extended to 30 minutes during an outage" in html
     assert "3 consecutive failures" in html
     assert "401, 403" in html
+    open_breaker("vault", get_profile("key-vault"))
+    html = viewer.get("/breakers/breaker/?name=vault").content.decode()
+    assert "<dt>What it means</dt><dd>Secrets come from the cache" in html

@@ -1,5 +1,6 @@
 """What the breakers' pages say in states that are rare."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,8 +9,7 @@ from django.test import Client
 from breakers import operations, tasks
 from breakers.api import BreakerOpen, Policy, get_breaker
 from breakers.foreign import registry
-from breakers.models import Trip
-from dashboard.models import Heartbeat
+from breakers.models import Reading, Trip
 from dashboard.redis import get_redis
 from tests.breakers.conftest import NEVER_CACHED, fail, open_breaker
 from tests.breakers.test_away import Line, line  # noqa: F401
@@ -37,10 +37,19 @@ def test_the_only_one_is_said_to_be_the_only_one_and_its_refusals_are_counted(vi
     with pytest.raises(BreakerOpen), breaker.call():
         pass
     html = viewer.get("/breakers/").content.decode()
-    assert "It is the only one that was heard of." in html
+    assert "It is the only one that is known." in html
     assert '<td data-label="Refused" class="num">1</td>' in html
+    operations.reset_breaker("orders-api", actor="olga", reason="it is back")
+    html = viewer.get("/breakers/").content.decode()
+    assert "The only breaker is closed" in html
+    assert "<strong>Not on record yet</strong>" in html
+    tasks.tend()
+    assert "<dt>Refused while last open</dt><dd>1</dd>" in show(viewer)
+    assert '<td data-label="Refused" class="num none">–</td>' in viewer.get("/breakers/").content.decode()
+    open_breaker()
+    assert "<strong>None is closed</strong>" in viewer.get("/breakers/?state=closed").content.decode()
     open_breaker("mail")
-    assert "2 were heard of in all." in viewer.get("/breakers/").content.decode()
+    assert "2 are known in all." in viewer.get("/breakers/").content.decode()
 
 
 def test_a_hold_with_an_end_says_when(operator: Client):
@@ -56,12 +65,55 @@ def test_a_hold_with_an_end_says_when(operator: Client):
 def test_a_hold_that_redis_has_forgotten_is_not_said_to_hold(operator: Client):
     open_breaker()
     operator.post("/breakers/breaker/trip/", TRIP)
+    tasks.tend()
     get_redis().flushdb()
     html = show(operator)
     assert "orders-api is closed" in html
-    assert "Redis does not know of the hold; it is told again within seconds." in html
+    assert "Redis does not know of the hold, so every call goes through until it is told again" in html
+    assert "beat and a worker of housekeeping run. Held until <time" in html
+    assert "<dt>Failures</dt><dd>0 of 2</dd>" in html
+    open_breaker()
+    assert "Redis does not know of the hold, so it is open, but not held, until" in show(operator)
     tasks.tend()
     assert "orders-api is held open" in show(operator)
+
+
+def test_a_breaker_that_was_never_open_has_refused_nothing(viewer: Client):
+    with get_breaker("orders-api", NEVER_CACHED).call():
+        pass
+    assert "efused" not in show(viewer).partition("<dl")[2]
+
+
+def test_a_reason_that_ends_with_a_full_stop_has_one(operator: Client):
+    open_breaker()
+    operator.post("/breakers/breaker/trip/", TRIP | {"reason": "They are migrating."})
+    again = operator.post("/breakers/breaker/trip/", TRIP, follow=True).content.decode()
+    assert "by some-operator: They are migrating.<" in again
+    assert "They are migrating. Held until" in again
+    confirm = operator.get("/breakers/breaker/reset/confirm/?name=orders-api").content.decode()
+    assert "This ends the hold of some-operator: They are migrating.<" in confirm
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"), [({"reason": ""}, 'id="id_reason"'), ({"hold": "for ever"}, 'id="id_hold"')]
+)
+def test_the_focus_is_where_something_is_wrong(operator: Client, wrong: dict[str, str], field: str):
+    open_breaker()
+    html = operator.post("/breakers/breaker/trip/", TRIP | wrong).content.decode()
+    [focused] = re.findall(r"<[^>]* autofocus[ >][^>]*", html)
+    assert field in focused
+
+
+def test_one_that_was_held_is_said_to_have_been_held(operator: Client, line: Line):  # noqa: F811
+    operator.post("/breakers/breaker/trip/", TRIP)
+    assert '<span class="dim">was held open</span>' not in operator.get("/breakers/").content.decode()
+    line.mend()
+    tasks.tend()
+    line.cut()
+    for path in ("/breakers/", "/"):
+        assert '<span class="dim">was held open</span>' in operator.get(path).content.decode()
+    assert "It was held open when it was last read, " in show(operator)
+    assert "orders-api was held open" in operator.get("/").content.decode()
 
 
 def test_a_pause_that_is_over_ends_with_the_next_call(viewer: Client):
@@ -87,9 +139,10 @@ def test_who_depends_on_it_and_what_would_stop(operator: Client):
     [
         ("q=bill", "What matches is closed", ""),
         ("q=mail", "No breaker matches", "None has “mail” in its name"),
+        ("q=mail&state=closed", "No breaker matches", "None in that state has “mail” in its name"),
         ("q=bill&state=open", "No breaker matches", "None in that state has “bill” in its name"),
-        ("state=closed", "No breaker is open", ""),
-        ("state=open", "No breaker is open", "None is in that state"),
+        ("state=closed", "The only breaker is closed", ""),
+        ("state=open", "The only breaker is closed", "None is open or half open"),
     ],
 )
 def test_a_search_that_finds_nothing_says_what_is_not_there(
@@ -109,11 +162,21 @@ def test_right_after_a_trip_the_page_does_not_say_that_it_was_closed_all_the_tim
     operator.post("/breakers/breaker/trip/", TRIP)
     html = show(operator)
     assert "Closed all the time" not in html
-    assert "What goes on now is counted within seconds." in html
+    assert "Not closed for 0 s in all." in html
+    assert "That it left closed is not on record yet." in html
+    assert 'aria-label="Not closed 1 time in the last 24 hours"' in html
+    tasks.tend()
+    html = show(operator)
+    assert "is not on record yet" not in html
+    assert 'aria-label="Not closed 1 time in the last 24 hours"' in html
 
 
 def test_while_redis_is_away_only_a_hold_can_be_ended(operator: Client, line: Line):  # noqa: F811
-    assert "Redis does not answer, and only Redis can close it" in show(operator)
+    why = "Redis does not answer, and only Redis can close it."
+    assert f'<dd id="why-no-reset">{why}</dd>' in show(operator)
+    confirm = operator.get("/breakers/breaker/reset/confirm/?name=orders-api").content.decode()
+    assert why in confirm
+    assert "is put on record" not in confirm
     assert (
         "The trip is put on record and takes effect when Redis is back"
         in operator.get("/breakers/breaker/trip/confirm/?name=orders-api").content.decode()
@@ -125,17 +188,18 @@ def test_while_redis_is_away_only_a_hold_can_be_ended(operator: Client, line: Li
     assert "only Redis can close it" not in html
     confirm = operator.get("/breakers/breaker/reset/confirm/?name=orders-api").content.decode()
     assert "the reset is put on record and takes effect when Redis is back." in confirm
-    assert "The hold stands until " in html
+    assert "The hold lasts until <time" in html
+    assert "; without Redis, only processes that had heard of it refuse calls." in html
     assert Trip.objects.get().expires_at
 
 
 def test_a_redis_that_never_answered_has_no_since(viewer: Client, line: Line):  # noqa: F811
-    Heartbeat.objects.filter(kind=Heartbeat.Kind.REDIS).delete()
+    Reading.objects.all().delete()
     assert "<h1>orders-api is unknown</h1>" in show(viewer)
     assert "<h1>Breakers are unknown</h1>" in viewer.get("/breakers/").content.decode()
     overview = viewer.get("/").content.decode()
     assert "and breakers are unknown: Redis does not answer." in overview
-    assert "Redis does not answer. Below is what was last heard." in overview
+    assert "Redis does not answer. Below is what was last read." in overview
 
 
 def test_breakers_of_others_that_were_never_read(viewer: Client, settings: Any):
@@ -147,14 +211,23 @@ def test_breakers_of_others_that_were_never_read(viewer: Client, settings: Any):
     for cached in caches:
         cached.cache_clear()
     html = viewer.get("/breakers/").content.decode()
-    assert "No such file or directory. They have not been read yet.</span>" in html
+    assert "directory. They have not been read yet. Look at REDRIVE_FOREIGN_BREAKERS_URL.</span>" in html
+    assert "<h1>No breaker can be read</h1>" in html
+    assert "Whether anything goes through a breaker is unknown" in html
     with get_breaker("orders-api", NEVER_CACHED).call():
         pass
     tasks.tend()
+    html = viewer.get("/breakers/", {"state": "open"}).content.decode()
+    assert "None that can be read is open or half open" in html
     html = viewer.get("/breakers/").content.decode()
     assert "The only breaker that can be read is closed" in html
-    assert "Others cannot be read." in html
+    assert "Calls to it go through." in html
     with get_breaker("mail", NEVER_CACHED).call():
         pass
     tasks.tend()
     assert "All 2 breakers that can be read are closed" in viewer.get("/breakers/").content.decode()
+    overview = viewer.get("/").content.decode()
+    assert "<strong>All that can be read are closed</strong><p>Calls to them go through.</p>" in overview
+    assert "The breakers of pybreaker are unknown." in overview
+    open_breaker()
+    assert "2 can be read in all." in viewer.get("/breakers/").content.decode()

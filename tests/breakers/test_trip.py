@@ -42,7 +42,7 @@ def test_it_works(operator: Client):
 def test_it_says_what_will_happen_first(operator: Client):
     html = operator.get("/breakers/breaker/trip/confirm/?name=orders-api").content.decode()
     assert "Every call to it is refused, in every process" in html
-    assert "Nobody has said who depends on it" in html
+    assert "Who depends on it is unknown." in html
 
 
 def test_it_rejects_get(operator: Client):

@@ -41,7 +41,7 @@ def test_a_breaker_opens_before_ones_eyes(sign_in_as: SignIn) -> None:
     before = row.get_by_text("probe in").inner_text()
     expect(row.get_by_text("probe in")).not_to_have_text(before)
     assert not call()
-    expect(row.locator("td.num")).to_have_text("1")
+    expect(row.locator("td[data-label='Refused']")).to_have_text("1")
     assert page.evaluate("window.stillHere")
 
 

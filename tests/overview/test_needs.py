@@ -1,5 +1,6 @@
 """Whatever needs a person has a line on the overview, and its link leads to where something can be done."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from uuid import uuid4
@@ -8,13 +9,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from breakers.models import Breaker, Trip
+from breakers.operations import trip_breaker
+from breakers.tasks import tend
 from dashboard.attention import list_attention
 from dashboard.models import Heartbeat, Run
 from projections.accounting import check_all
 from projections.declared import sync_declared
 from projections.models import ForeignProjection, Projection
 from projections.store import NewEvent, append
+from tests.breakers.conftest import open_breaker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_alive")]
 
@@ -61,18 +64,14 @@ def pause_one_more_than_is_named() -> None:
     make_run(4, state="paused")
 
 
-def open_a_breaker() -> Breaker:
-    given = {"last_error": "timed out", "left_closed_at": timezone.now() - timedelta(minutes=11)}
-    return Breaker.objects.create(name="orders-api", state="open", **given)
+def open_a_breaker() -> None:
+    open_breaker("orders-api", clock=lambda: time.time() - 11 * 60)
+    tend()
 
 
 def hold_a_breaker() -> None:
-    Trip.objects.create(breaker=open_a_breaker(), actor="ada", reason="they migrate")
-
-
-def lose_redis_with_an_open_breaker() -> None:
-    open_a_breaker()
-    Heartbeat.objects.filter(kind="redis").update(seen_at=timezone.now() - timedelta(minutes=3))
+    trip_breaker("orders-api", actor="ada", reason="they migrate.")
+    tend()
 
 
 def lose_the_worker() -> None:
@@ -99,7 +98,6 @@ def lose_beat() -> None:
         (pause_one_more_than_is_named, "1 more run is paused", "warn"),
         (open_a_breaker, "orders-api is open", "bad"),
         (hold_a_breaker, "orders-api is held open", "warn"),
-        (lose_redis_with_an_open_breaker, "orders-api was open", "warn"),
         (lose_the_worker, "No worker runs", "bad"),
         (lose_a_queue, "No worker takes from queue “replays”", "bad"),
         (lose_beat, "Beat is silent", "bad"),
