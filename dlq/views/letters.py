@@ -2,6 +2,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
+from django.utils.text import get_text_list
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard import audit
@@ -122,7 +123,7 @@ def find(request: HtmxHttpRequest) -> HttpResponse:
     """The permalink that an alert can write by itself: ?source=…&consumer=…&event_id=…"""
     missing = [name for name in ("source", "consumer", "event_id") if not request.GET.get(name)]
     if missing:
-        raise BadRequest(f"{', '.join(missing)} missing; the link needs source, consumer and event_id.")
+        raise BadRequest(f"The link lacks {get_text_list(missing, 'and')}.")
     letter = queries.find_letter(request.GET["source"], request.GET["consumer"], request.GET["event_id"])
     if letter is None:
         raise Http404
@@ -158,8 +159,10 @@ def export(request: HtmxHttpRequest) -> HttpResponseBase:
     """Stream all that match the filter, as CSV or NDJSON."""
     form = LetterFilter(request.GET, user=request.user)
     kind = request.GET.get("format", "csv")
-    if not form.is_valid() or kind not in EXPORTS:
-        raise BadRequest(f"format is {kind!r}; it can be {', '.join(EXPORTS)}. {form.errors.as_text()}")
+    if kind not in EXPORTS:
+        raise BadRequest(f"format is {kind!r}; it can be {', '.join(EXPORTS)}.")
+    if not form.is_valid():
+        raise BadRequest(f"The filter is wrong. {form.problem}")
     audit.record(
         "letter.export",
         actor=request.user,

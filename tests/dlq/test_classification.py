@@ -3,7 +3,8 @@
 import pytest
 
 from dlq.api import record_failure
-from dlq.classification import ACTIONS, Classifier, Facts, Verdict
+from dlq.classification import Classifier, Facts, Verdict
+from dlq.classification.verdict import ACTIONS
 from dlq.fingerprints import normalise
 from dlq.models import ClassificationRule, DeadLetter
 from dlq.models.words import Category

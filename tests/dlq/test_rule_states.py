@@ -153,7 +153,7 @@ def test_what_cannot_be_counted_in_time_is_said_to_be_unknown(
     [
         ({"priority": "99999999999"}, "It must be a whole number; the smallest is asked first."),
         ({"http_status": "99999"}, "It must be a number from 100 to 599."),
-        ({"message_pattern": "x" * 201}, "It can have 200 characters; this has 201."),
+        ({"message_pattern": "x" * 201}, "It can have at most 200 characters; this one has 201."),
     ],
 )
 def test_what_is_too_much_is_answered_in_our_words(

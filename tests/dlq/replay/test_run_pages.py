@@ -74,7 +74,11 @@ def test_the_switch_is_on_every_page_while_it_is_on(operator: Client, viewer: Cl
         assert link in html
     # A live region is told too, and who may not end it gets no link.
     html = viewer.get(reverse("runs:runs"), headers={"HX-Request": "true"}).content.decode()
-    assert ('id="banners"' in html, "All replays have been stopped by" in html, link in html) == (True, True, False)
+    assert ('id="banners"' in html, "All replays have been stopped by" in html, link in html) == (
+        True,
+        True,
+        False,
+    )
     operator.post(reverse("dlq:allow_replays"))
     forget_all()
     assert "replays have been stopped" not in admin.get(reverse("audit")).content.decode()
