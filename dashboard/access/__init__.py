@@ -29,7 +29,9 @@ def needs(action: str) -> Callable[[View], View]:
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not may(request.user, action):
                 role = get_action(action).role or "nobody"
-                raise PermissionDenied(f"{action} needs the role {role}, or that permission by itself.")
+                raise PermissionDenied(
+                    f"The action {action} needs the role {role}, or a permission for it alone."
+                )
             return view(request, *args, **kwargs)
 
         return checked

@@ -39,21 +39,25 @@ class Masker:
         """Whether its stored texts were made under today's rules."""
         return self.is_unmasked or record.mask_key == self.masking.key
 
-    def letter(self, letter: DeadLetter) -> "MaskedLetter":
-        return MaskedLetter(letter, self)
+    def letter(self, letter: DeadLetter, stored: Payload | None = None) -> "MaskedLetter":
+        """`stored` is its payload where the letter has no copy of it."""
+        return MaskedLetter(letter, self, stored)
 
 
 class MaskedLetter:
     """A letter's body as the masker's user may see it; costs the body's row, so it is for one letter at a time."""
 
-    def __init__(self, letter: DeadLetter, masker: Masker) -> None:
+    def __init__(self, letter: DeadLetter, masker: Masker, stored: Payload | None) -> None:
         self.letter = letter
         self.masker = masker
         self.body = letter.body
+        self.stored = stored
 
     @cached_property
     def original(self) -> Payload:
         body = self.body
+        if self.stored is not None:
+            return self.stored
         if body.payload_raw is not None:
             return clean_payload(bytes(body.payload_raw))
         return Payload(None, None, body.payload_size, body.payload)

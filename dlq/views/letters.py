@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -27,6 +29,8 @@ EXPORTS = {
     "csv": (export_csv, "text/csv; charset=utf-8"),
     "ndjson": (export_ndjson, "application/x-ndjson"),
 }
+# The characters of a payload that is no JSON which a page shows, and those of any that it has ready to be copied.
+MOST_TEXT, MOST_COPIED = 20_000, 200_000
 
 
 @require_safe
@@ -85,20 +89,25 @@ def render_letter(
     shows_masked: bool = False,
 ) -> HttpResponse:
     detail = queries.get_letter(letter_id)
-    shown = masker.letter(detail.letter)
+    shown = masker.letter(detail.letter, queries.find_stored(detail.letter))
+    offers = find_offers(detail.letter.source, detail.letter.consumer)
+    if detail.letter.erased_at:
+        offers = replace(offers, why_no_replay="Its payload was erased.")
+    tree = Tree(shown.payload) if shown.payload is not None else None
     context = {
         "detail": detail,
         "letter": detail.letter,
         "shown": shown,
         "is_masked": not masker.is_unmasked,
         "shows_masked": shows_masked,
-        "summary": shown.summary,
         "attempts": [(attempt, shown.text(attempt.error_message)) for attempt in detail.attempts],
         "trace": read_lines(shown.stacktrace),
-        "tree": Tree(shown.payload) if shown.payload is not None else None,
-        "in_store": detail.letter.source == NATIVE and detail.letter.position is not None,
+        "tree": tree,
+        "most_text": MOST_TEXT,
+        "is_cut": tree.is_cut if tree else len(shown.payload_text) > MOST_TEXT,
+        "can_copy": 0 < len(shown.payload_text) <= MOST_COPIED,
         "links": list_links(detail.letter),
-        "offers": find_offers(detail.letter.source, detail.letter.consumer),
+        "offers": offers,
         "only_copy": describe_only_copy(
             detail.letter.source, detail.letter.topic, detail.letter.first_failed_at
         ),
@@ -134,7 +143,8 @@ def find(request: HtmxHttpRequest) -> HttpResponse:
 def download_payload(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     """The whole payload as the page would show it, however long it is."""
     letter = queries.get_letter(letter_id).letter
-    return as_file(Masker(AnonymousUser()).letter(letter).payload_text, f"letter-{letter.pk}.txt")
+    shown = Masker(AnonymousUser()).letter(letter, queries.find_stored(letter))
+    return as_file(shown.payload_text, f"letter-{letter.pk}.txt")
 
 
 @require_POST
@@ -143,7 +153,7 @@ def download_raw(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     """The event's own bytes, with nothing masked."""
     letter = queries.get_letter(letter_id).letter
     audit.record("payload.unmask", actor=request.user, subject=letter, download=True)
-    shown = Masker(request.user).letter(letter)
+    shown = Masker(request.user).letter(letter, queries.find_stored(letter))
     return as_file(shown.original.raw or shown.payload_text, f"letter-{letter.pk}.bin")
 
 

@@ -70,7 +70,7 @@ def test_every_category_says_what_to_do() -> None:
 
 
 def test_numbers_that_are_no_status_mean_nothing() -> None:
-    assert classify("Odd", "500 items left, order 404").rule == "nothing matched"
+    assert classify("Odd", "500 items left, order 404").rule == "no rule matched"
 
 
 def test_the_operators_rules_come_first_by_priority() -> None:
