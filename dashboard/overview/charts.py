@@ -38,9 +38,11 @@ def draw_failures(figures: Figures, wanted: Range) -> Chart:
     sentence = f"Nothing failed in the last {wanted.words}."
     if any(sums):
         peak = sums.index(max(sums))
+        when, kinds = name_slot(slots, peak), describe_kinds(series, peak)
         sentence = (
-            f"{sum(sums):,} failed attempt{plural(sum(sums))}; the most from {name_slot(slots, peak)}: "
-            f"{sums[peak]:,}, {describe_kinds(series, peak)}."
+            f"{sums[peak]:,} failed attempt{plural(sums[peak])}, from {when}, {kinds}."
+            if sums[peak] == sum(sums)
+            else f"{sum(sums):,} failed attempts; the most from {when}: {sums[peak]:,}, {kinds}."
         )
     return draw(series, slots, sentence)
 

@@ -30,7 +30,7 @@ def test_it_follows_what_happens_and_says_so_in_the_tab(sign_in_as: SignIn) -> N
     expect(needs).to_contain_text("billing fails: KeyError: 'currency'")
     expect(page.get_by_role("region", name="Figures")).to_contain_text("permanent 7")
     expect(page.get_by_role("region", name="Open letters by error type")).to_contain_text("KeyError")
-    expect(page.get_by_role("img", name="7 failed attempts;")).to_be_visible()
+    expect(page.get_by_role("img", name="7 failed attempts,")).to_be_visible()
     expect(page).to_have_title("(1) Overview · Redrive production")
     expect(page.locator("#favicon")).to_have_attribute("href", "/favicon.svg?n=1")
     assert page.evaluate("window.stillHere")
