@@ -41,6 +41,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             "http_status": "HTTP status",
             "offers_replay": "Offer a replay",
             "is_security": "Security matter",
+            "priority": "Priority, smallest first",
             "runbook": "Runbook (text or address)",
         }
 
@@ -49,7 +50,10 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         self.label_suffix = ""
         for name, (sentence, errors) in SENTENCES.items():
             self.fields[name].error_messages.update(dict.fromkeys(errors, sentence))
-        self.fields["category"].widget.choices = [("", "choose one"), *Category.choices]
+        self.fields["category"].widget.choices = [
+            ("", "choose one"),
+            *((value, label.lower()) for value, label in Category.choices),
+        ]
 
     def clean_http_status(self) -> int | None:
         status: int | None = self.cleaned_data["http_status"]
