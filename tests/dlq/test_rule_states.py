@@ -154,6 +154,7 @@ def test_what_was_masked_otherwise_stays_as_it_is(
     make_letters(2)
     page = read(operator, rule, "apply")
     assert "Classify 3 letters again?" in page
+    assert "Each whose error can be read again gets the category" in page
     assert (
         "1 was masked under other paths than today's, so what its error says cannot be read again: it" in page
     )
