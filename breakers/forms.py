@@ -3,7 +3,7 @@ from typing import Any
 
 from django import forms
 
-from dashboard.fields import TOO_LONG, NamedChoiceField
+from dashboard.fields import NamedChoiceField, TextField
 
 HOLD_CHOICES = {
     "": ("until somebody resets it", None),
@@ -17,10 +17,10 @@ HOLD_CHOICES = {
 class ReasonForm(forms.Form):
     """Why an operator does it; it stays in the audit trail."""
 
-    reason = forms.CharField(
+    reason = TextField(
         label="Reason (required)",
         max_length=500,
-        error_messages={"required": "Say why; the next person on call will read it.", **TOO_LONG},
+        error_messages={"required": "Say why; the next person on call will read it."},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

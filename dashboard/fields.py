@@ -7,8 +7,6 @@ from django.conf import settings
 
 # How a time can be written; a day of its own, so that nobody takes it for a value.
 EXAMPLE_TIME = "2026-02-28 23:00"
-# What is said of a text that is longer than it may be, instead of Django's words.
-TOO_LONG = {"max_length": "It has %(show_value)d characters; it can have %(limit_value)d."}
 # More than this nobody reads under a field; the list itself shows them.
 MOST_NAMED = 8
 
@@ -23,6 +21,27 @@ class NamedChoiceField(forms.ChoiceField):
             taken = [key or f"empty ({label})" for key, label in choices]
             then = f"it can be {', '.join(taken)}" if len(taken) <= MOST_NAMED else "choose from the list"
             raise forms.ValidationError(f"{value!r} is not known; {then}.")
+
+
+class TextField(forms.CharField):
+    """A text; if it is too long, what it is can have at most, and how much this one has."""
+
+    max_length: int
+
+    def __init__(self, *, max_length: int, what: str = "It", **kwargs: Any) -> None:
+        super().__init__(max_length=max_length, **kwargs)
+        self.what = what
+
+    def run_validators(self, value: Any) -> None:
+        if len(value) > self.max_length:
+            raise forms.ValidationError(
+                f"{self.what} can have at most {self.max_length:,} characters; this one has {len(value):,}."
+            )
+        super().run_validators(value)
+
+
+class AddressField(TextField, forms.URLField):
+    """The address of a page."""
 
 
 class NumberField(forms.IntegerField):

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.forms import BoundField
 
-from dashboard.fields import NamedChoiceField, NumberField, TimeField
+from dashboard.fields import NamedChoiceField, NumberField, TextField, TimeField
 from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
 from dlq.masking import MASKED, Masker
@@ -37,14 +37,21 @@ class Shows:
     """What can be among the letters of a list, and how they are called; no word: they have none in common."""
 
     word: str
+    # What is said where there are none.
+    empty: str
     open: bool = False
     closed: bool = True
 
 
 SHOWS = {
-    "open": Shows("open", open=True, closed=False),
-    "parked": Shows("parked", open=True, closed=False),
-    ANY: Shows("", open=True),
+    OPEN: Shows("open", "What fails to be handled appears here.", open=True, closed=False),
+    "parked": Shows(
+        "parked", "What waits for an earlier event of its sequence appears here.", open=True, closed=False
+    ),
+    "resolved": Shows("resolved", "What was replayed or dealt with elsewhere appears here."),
+    "discarded": Shows("discarded", "What was given up, with a reason, appears here."),
+    CLOSED: Shows("closed", "What was replayed, resolved or discarded appears here."),
+    ANY: Shows("", "What fails to be handled appears here.", open=True),
 }
 TIERS = {Tier.DEAD_LETTER: RawSQL("'dead_letter'", ()), Tier.POISON: RawSQL("'poison'", ())}
 # Those that the counters know, so that a count needs no look at the letters.
@@ -71,10 +78,8 @@ FIRST = ("words", "status", "consumer", "error_type", "category")
 MOST_BODIES = 1_000
 
 
-def text(label: str, **kwargs: Any) -> forms.CharField:
-    sentence = "It can have 700 characters; this has %(show_value)s."
-    messages = {"max_length": sentence}
-    return forms.CharField(required=False, max_length=700, label=label, error_messages=messages, **kwargs)
+def text(label: str) -> TextField:
+    return TextField(required=False, max_length=700, label=label)
 
 
 def choice(label: str, anything: str, choices: Any) -> forms.ChoiceField:
@@ -139,7 +144,11 @@ class LetterFilter(forms.Form):
     @property
     def problem(self) -> str:
         """What is wrong, where no field is shown at which it could stand."""
-        return " ".join(f"{name}: {error}" for name, errors in self.errors.items() for error in errors)
+        return " ".join(
+            f"{self[name].label}: {error[0].lower()}{error[1:]}"
+            for name, errors in self.errors.items()
+            for error in map(str, errors)
+        )
 
     def clean_words(self) -> str:
         words = split_words(self.cleaned_data["words"])
@@ -184,7 +193,12 @@ class LetterFilter(forms.Form):
     @property
     def shows(self) -> Shows:
         """Which letters a list of them has, of a valid form."""
-        return SHOWS.get(self.cleaned_data["status"] or "open", Shows(self.cleaned_data["status"]))
+        return SHOWS[self.cleaned_data["status"]]
+
+    @property
+    def is_partly_hidden(self) -> bool:
+        """Whether letters may be left out because their words are not for these eyes."""
+        return "words" in self.wanted and not self.masker.is_unmasked
 
     @property
     def is_counted(self) -> bool:
@@ -217,7 +231,7 @@ class LetterFilter(forms.Form):
             # Says the same again, in the words of the partial index.
             if any(EQUAL.get(given) == name for given in wanted):
                 conditions &= ~Q(**{name: RawSQL("''", ())})
-        if "words" in wanted and not self.masker.is_unmasked:
+        if self.is_partly_hidden:
             # What was indexed under other masking rules may hold what is masked today.
             conditions &= Q(mask_key=self.masker.masking.key)
         return DeadLetter.objects.filter(conditions)

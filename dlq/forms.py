@@ -5,7 +5,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from dashboard.fields import NamedChoiceField, NumberField, TimeField
+from dashboard.fields import AddressField, NamedChoiceField, NumberField, TextField, TimeField
 from dlq.models import ClassificationRule
 from dlq.models.words import Category
 from dlq.replay.options import LANES, ReplayOptions
@@ -22,12 +22,13 @@ SENTENCES = {
         ("required", "invalid", "min_value", "max_value"),
     ),
     "http_status": ("It must be a number from 100 to 599.", ("invalid", "min_value", "max_value")),
-    "message_pattern": ("It can have 200 characters; this has %(show_value)s.", ("max_length",)),
 }
 
 
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new classification rule; at least one condition, or it would swallow everything."""
+
+    message_pattern = TextField(required=False, max_length=200, label="Message contains")
 
     class Meta:
         model = ClassificationRule
@@ -38,9 +39,9 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets = dict.fromkeys(("error_type", "consumer", "event_type", "runbook"), forms.TextInput)
         labels = {
             "http_status": "HTTP status",
-            "message_pattern": "Message contains",
             "offers_replay": "Offer a replay",
             "is_security": "Security matter",
+            "priority": "Priority, smallest first",
             "runbook": "Runbook (text or address)",
         }
 
@@ -49,7 +50,10 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         self.label_suffix = ""
         for name, (sentence, errors) in SENTENCES.items():
             self.fields[name].error_messages.update(dict.fromkeys(errors, sentence))
-        self.fields["category"].widget.choices = [("", "choose one"), *Category.choices]
+        self.fields["category"].widget.choices = [
+            ("", "choose one"),
+            *((value, label.lower()) for value, label in Category.choices),
+        ]
 
     def clean_http_status(self) -> int | None:
         status: int | None = self.cleaned_data["http_status"]
@@ -68,11 +72,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
 class AssignForm(forms.Form):
     """Empty gives the group to nobody."""
 
-    assignee = forms.CharField(
-        required=False,
-        max_length=150,
-        error_messages={"max_length": "A user's name can have 150 characters; this has %(show_value)s."},
-    )
+    assignee = TextField(required=False, max_length=150, what="A user's name")
 
     def clean_assignee(self) -> str:
         name: str = self.cleaned_data["assignee"]
@@ -83,11 +83,7 @@ class AssignForm(forms.Form):
 
 class MuteForm(forms.Form):
     hours = NamedChoiceField(required=False, choices=list(MUTE_FOR.items()))
-    reason = forms.CharField(
-        required=False,
-        max_length=500,
-        error_messages={"max_length": "A reason can have 500 characters; this one has %(show_value)s."},
-    )
+    reason = TextField(required=False, max_length=500, what="A reason")
 
     @property
     def until(self) -> Any:
@@ -97,22 +93,16 @@ class MuteForm(forms.Form):
 
 
 class NoteForm(forms.Form):
-    note = forms.CharField(
-        required=False,
-        max_length=10_000,
-        error_messages={"max_length": "A note can have 10,000 characters; this one has %(show_value)s."},
-    )
+    note = TextField(required=False, max_length=10_000, what="A note")
 
 
 class TicketForm(forms.Form):
-    ticket = forms.URLField(
+    ticket = AddressField(
         required=False,
         max_length=500,
+        what="The address of a ticket",
         assume_scheme="https",
-        error_messages={
-            "invalid": "The ticket must be an address, such as https://tickets.example/OPS-7.",
-            "max_length": "The address of a ticket can have 500 characters; this one has %(show_value)s.",
-        },
+        error_messages={"invalid": "The ticket must be an address, such as https://tickets.example/OPS-7."},
     )
 
 
@@ -133,11 +123,7 @@ class ReplayForm(forms.Form):
             ("required", "invalid_choice"), f"There can be {' or '.join(map(str, LANES))} lanes."
         ),
     )
-    reason = forms.CharField(
-        required=False,
-        max_length=1000,
-        error_messages={"max_length": "A reason can have 1,000 characters; this one has %(show_value)s."},
-    )
+    reason = TextField(required=False, max_length=1_000, what="A reason")
 
     # What the page says on top when something is wrong.
     problem = "Nothing was started; what is wrong stands at its field."
@@ -158,14 +144,7 @@ class EventsForm(forms.Form):
     """Which events of the store: of one projection, by stream, type and the time at which they were recorded."""
 
     consumer = NamedChoiceField(label="Projection")
-    stream = forms.CharField(
-        required=False,
-        max_length=700,
-        label="Stream (aggregate)",
-        error_messages={
-            "max_length": "A stream's name can have 700 characters; this one has %(show_value)s."
-        },
-    )
+    stream = TextField(required=False, max_length=700, label="Stream (aggregate)", what="A stream's name")
     type = forms.MultipleChoiceField(
         required=False,
         label="Types (none ticked: all)",

@@ -13,7 +13,7 @@ STEP = re.compile(r"[\w-]+|\[\*\]")
 def parse_path(text: str) -> Path:
     """The steps of a path; a spelling that we do not read raises ValueError."""
     if not SPELLING.match(text):
-        raise ValueError(f"{text!r} is not a path; write it like $.customer.email or $.items[*].card")
+        raise ValueError(f"{text!r} is not a path; write it like $.customer.email or $.items[*].card.")
     return tuple(STEP.findall(text))
 
 

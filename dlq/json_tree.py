@@ -45,7 +45,7 @@ class Tree:
         return markup(
             OPENED if depth < OPEN_DEPTH else FOLDED,
             opening,
-            number,
+            f"{number:,}",
             closing,
             format_html_join("", "<li><b>{}</b>: {}</li>", self.draw_each(children, depth + 1)),
         )

@@ -48,8 +48,14 @@ class Preview:
     def is_run(self, *, with_followers: bool) -> bool:
         return self.total(with_followers=with_followers) > MOST_AT_ONCE
 
-    def must_type_number(self, *, with_followers: bool) -> bool:
-        return self.total(with_followers=with_followers) > settings.TYPE_NUMBER_ABOVE
+    @property
+    def title(self) -> str:
+        if not self.count:
+            return f"Nothing to {self.verb.name}"
+        what = "the payload of " if self.verb.name == "erase" else ""
+        who = self.by_consumer[0][0] if len(self.by_consumer) == 1 else f"{len(self.by_consumer)} consumers"
+        letters = f"{self.count:,} letter{'' if self.count == 1 else 's'}"
+        return f"{self.verb.name.capitalize()} {what}{letters} of {who}"
 
 
 def preview(verb: Verb, selection: Selection) -> Preview:

@@ -51,8 +51,8 @@ class GroupTable(tables.Table):
             '<a class="what" href="{}">{}</a><span class="dim">{} · {}</span>',
             reverse("dlq:group", args=[record.group.pk]),
             self.masker.heading(record.group, record.example),
-            name_consumer(record.group.source, record.group.consumer),
             category_word(record.group.category),
+            name_consumer(record.group.source, record.group.consumer),
         )
 
     def render_badge(self, value: str) -> SafeString:
@@ -121,15 +121,15 @@ class LetterTable(tables.Table):
         )
 
     def render_summary(self, record: DeadLetter) -> SafeString:
-        headline = self.masker.summary(record) or record.event_type or record.event_id
+        headline = self.masker.headline(record) or record.event_type or record.event_id
         return markup(
             '<a class="what" href="{}{}/">{}</a><span class="dim">{}{}{}</span>',
             self.letters_url,
             record.pk,
-            f"{record.error_type}: {headline}" if record.error_type else headline,
+            headline,
+            markup("{} · ", category_word(record.category)) if record.category else "",
             record.consumer,
             markup(" · {}", record.event_type) if record.event_type not in ("", headline) else "",
-            markup(" · {}", category_word(record.category)) if record.category else "",
         )
 
     def render_status(self, record: DeadLetter) -> SafeString:

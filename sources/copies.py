@@ -14,7 +14,7 @@ def describe_only_copy(source: str, topic: str, first_failed_at: datetime) -> st
     # The event is older than its first failure, so it is gone there by then.
     if hours is None or timezone.now() - first_failed_at < timedelta(hours=hours):
         return ""
-    return f"This is the only copy: the broker keeps events for {hours:g} h."
+    return f"The broker keeps events for {hours:g} h, and this one is older."
 
 
 def list_retention() -> tuple[dict[str, float], dict[str, float]]:

@@ -3,16 +3,16 @@ from typing import Any
 from django import forms
 
 from dashboard.actions import ROLES
-from dashboard.fields import TOO_LONG, NamedChoiceField
+from dashboard.fields import NamedChoiceField, TextField
 
 
 class ReasonForm(forms.Form):
     """Why an administrator does it; it stays in the audit trail."""
 
-    reason = forms.CharField(
+    reason = TextField(
         label="Reason (required)",
         max_length=500,
-        error_messages={"required": "Say why; the next admin will read it.", **TOO_LONG},
+        error_messages={"required": "Say why; the next admin will read it."},
         widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
     )
 

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.actions import list_actions
-from dashboard.fields import TOO_LONG, NamedChoiceField
+from dashboard.fields import NamedChoiceField, TextField
 from dashboard.models import AuditEntry
 
 PICKER = forms.DateInput(attrs={"type": "date"})
@@ -25,9 +25,9 @@ def list_choices() -> list[tuple[str, str]]:
 class AuditFilter(forms.Form):
     """The audit page's filters, all in the URL."""
 
-    actor = forms.CharField(required=False, max_length=150, label="Who", error_messages=TOO_LONG)
+    actor = TextField(required=False, max_length=150, label="Who")
     action = NamedChoiceField(required=False, label="Did what", choices=list_choices)
-    subject = forms.CharField(required=False, max_length=200, label="To what", error_messages=TOO_LONG)
+    subject = TextField(required=False, max_length=200, label="To what")
     outcome = NamedChoiceField(
         required=False, label="Outcome", choices=[("", "any outcome"), *AuditEntry.Outcome.choices]
     )

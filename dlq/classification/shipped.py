@@ -21,7 +21,7 @@ def client_error(name: str, *, is_security: bool = False) -> Verdict:
 
 # Its consumers wait and go on by themselves; a replay would fail with them (A5).
 OWN_OUTAGE = Verdict(INFRASTRUCTURE, "own database or disk", offers_replay=False)
-UNKNOWN = Verdict(PERMANENT, "nothing matched")
+UNKNOWN = Verdict(PERMANENT, "no rule matched")
 
 # E2, E3, E10. 401 and 403 are security events; 429 and 503 are the other side asking for patience.
 BY_STATUS = {

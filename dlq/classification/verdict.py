@@ -4,10 +4,10 @@ from dlq.models.words import Category, Tier
 
 # What the console offers first, by category (requirements C2, A5, A7).
 ACTIONS = {
-    Category.TRANSIENT: "A replay may well work now.",
-    Category.PERMANENT: "Needs a fix first; a replay of the same event will fail in the same way.",
+    Category.TRANSIENT: "Trying again may well work now.",
+    Category.PERMANENT: "Needs a fix first; the same event will fail in the same way.",
     Category.POISON: "Set apart: the event itself breaks its consumer. Find out why before it is replayed.",
-    Category.DEPENDENCY: "A replay may well work once the other service answers again.",
+    Category.DEPENDENCY: "Trying again may well work once the other service answers.",
     Category.INFRASTRUCTURE: "Mend the infrastructure; its consumers go on by themselves.",
 }
 
@@ -27,5 +27,7 @@ class Verdict:
         return Tier.POISON if self.category == Category.POISON else Tier.DEAD_LETTER
 
     @property
-    def action(self) -> str:
-        return ACTIONS[self.category]
+    def advice(self) -> str:
+        if self.offers_replay or self.category == Category.INFRASTRUCTURE:
+            return ACTIONS[self.category]
+        return "Not to be sent again as it is."

@@ -20,36 +20,44 @@ class Masker:
         return self.is_unmasked or not self.masking.covers(path)
 
     def summary(self, letter: DeadLetter) -> str:
-        return letter.summary if self.trusts(letter) else HIDDEN
+        return letter.summary if self.trusts(letter) or not letter.summary else HIDDEN
+
+    def headline(self, letter: DeadLetter) -> str:
+        """What a list says of it; empty: it has not failed."""
+        return name_error(letter.error_type, self.summary(letter))
 
     def title(self, group: FailureGroup) -> str:
-        return group.title if self.trusts(group) else f"{group.error_type} ({HIDDEN})"
+        return group.title if self.trusts(group) else name_error(group.error_type, HIDDEN)
 
     def heading(self, group: FailureGroup, example: DeadLetter | None) -> str:
         """What a person reads first: the newest letter's own words, or the title where there are none."""
         if example is None or not example.summary or not self.trusts(example):
             return self.title(group)
-        return f"{example.error_type}: {example.summary}"
+        return self.headline(example)
 
     def trusts(self, record: DeadLetter | FailureGroup) -> bool:
         """Whether its stored texts were made under today's rules."""
         return self.is_unmasked or record.mask_key == self.masking.key
 
-    def letter(self, letter: DeadLetter) -> "MaskedLetter":
-        return MaskedLetter(letter, self)
+    def letter(self, letter: DeadLetter, stored: Payload | None = None) -> "MaskedLetter":
+        """`stored` is its payload where the letter has no copy of it."""
+        return MaskedLetter(letter, self, stored)
 
 
 class MaskedLetter:
     """A letter's body as the masker's user may see it; costs the body's row, so it is for one letter at a time."""
 
-    def __init__(self, letter: DeadLetter, masker: Masker) -> None:
+    def __init__(self, letter: DeadLetter, masker: Masker, stored: Payload | None) -> None:
         self.letter = letter
         self.masker = masker
         self.body = letter.body
+        self.stored = stored
 
     @cached_property
     def original(self) -> Payload:
         body = self.body
+        if self.stored is not None:
+            return self.stored
         if body.payload_raw is not None:
             return clean_payload(bytes(body.payload_raw))
         return Payload(None, None, body.payload_size, body.payload)
@@ -84,6 +92,10 @@ class MaskedLetter:
         return summarise(self.error_message)
 
     @property
+    def headline(self) -> str:
+        return name_error(self.letter.error_type, self.summary)
+
+    @property
     def error_message(self) -> str:
         if self.masker.is_unmasked or not self.masker.trusts(self.letter):
             return self.text(self.body.error_message)
@@ -106,3 +118,10 @@ class MaskedLetter:
         return (
             HIDDEN if text and self.letter.erased_at else self.masker.masking.mask_text(text, self.original)
         )
+
+
+def name_error(error_type: str, summary: str) -> str:
+    """Both in a line; the type alone where nothing is said, as of what was erased."""
+    if summary == HIDDEN:
+        return f"{error_type} ({HIDDEN})"
+    return f"{error_type}: {summary}" if summary not in ("", error_type) else error_type

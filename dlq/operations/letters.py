@@ -121,7 +121,7 @@ def check_reason(verb: Verb, parts: list[LetterQuerySet], reason: str) -> None:
         raise ReasonMissing(f"Give a reason: what is {verb.done} needs one.")
     critical = list(settings.CRITICAL_CONSUMERS)
     if any(part.filter(consumer__in=critical).exists() for part in parts):
-        raise ReasonMissing("Give a reason: a consumer that must not lose an event is among them.")
+        raise ReasonMissing("Give a reason: a consumer that must not lose an event needs one.")
 
 
 def close_group(verb: Verb, selection: Selection) -> None:

@@ -7,6 +7,7 @@ from django.http import Http404
 
 from dashboard.models import AuditEntry
 from dlq.models import DeadLetter, FailureGroup
+from dlq.queries.activity import list_activity
 from dlq.queries.groups import FIGURES, GroupRow, fetch, get_sparklines, make_rows
 
 # A group's newest letters stand for it where counting all of them would take long; the page says so.
@@ -15,7 +16,6 @@ HISTOGRAM_HOURS = 7 * 24
 SHOWN_SEQUENCES = 10
 SHOWN_SAMPLES = 3
 SHOWN_ELSEWHERE = 20
-SHOWN_ACTIVITY = 50
 
 # Counted by Postgres: hundreds of rows take longer to come here than to be looked at there.
 KINDS = """
@@ -64,7 +64,8 @@ class GroupDetail:
     sequences: list[BlockedSequence]
     samples: list[DeadLetter]
     elsewhere: list[GroupRow]
-    activity: list[AuditEntry]
+    # Each with what was done, in words.
+    activity: list[tuple[AuditEntry, str]]
 
     @property
     def group(self) -> FailureGroup:
@@ -90,7 +91,7 @@ def get_group(group_id: int) -> GroupDetail:
         sequences=list_blocked(group_id),
         samples=list(newest.select_related("body")[:SHOWN_SAMPLES]),
         elsewhere=list_elsewhere(rows[0].group),
-        activity=list(AuditEntry.objects.filter(subject=str(rows[0].group)).order_by("-at")[:SHOWN_ACTIVITY]),
+        activity=list_activity(rows[0].group),
     )
 
 

@@ -93,7 +93,8 @@ ORDER BY open_count DESC, worst.id DESC
 
 COUNT_TABS = f"""
 SELECT count(*) FILTER (WHERE in_open), count(*) FILTER (WHERE in_new), count(*) FILTER (WHERE in_regressed),
-       count(*) FILTER (WHERE in_poison), count(*) FILTER (WHERE in_muted), count(*) FILTER (WHERE in_closed)
+       count(*) FILTER (WHERE in_poison), count(*) FILTER (WHERE in_muted), count(*) FILTER (WHERE in_closed),
+       count(*) FILTER (WHERE open_count > 0)
 FROM ({TABBED}) AS tabbed
 """  # noqa: S608
 
@@ -137,7 +138,7 @@ class GroupRow:
             return "muted"
         if self.group.regressed_at and self.open_count:
             return "regressed"
-        return "new" if self.first_at >= start_of_today() else ""
+        return "new" if self.open_count and self.first_at >= start_of_today() else ""
 
 
 @dataclass(frozen=True)
@@ -208,9 +209,9 @@ def find_worst(number: int, within: timedelta) -> list[WorstGroup]:
 
 
 def count_tabs() -> dict[str, int]:
-    """How many groups each tab has."""
+    """How many groups each tab has, and `with_open`: how many have open letters, muted ones too."""
     [numbers] = fetch(COUNT_TABS, {"today": start_of_today()})
-    return dict(zip(TABS, numbers, strict=True))
+    return dict(zip([*TABS, "with_open"], numbers, strict=True))
 
 
 def get_sparklines(ids: list[int], hours: int = HOURS) -> dict[int, list[int]]:

@@ -1,5 +1,6 @@
 """The letter page: the letter in full, its tries, and its neighbours in the sequence."""
 
+import json
 from dataclasses import dataclass
 
 from django.db.models import F, Value
@@ -7,9 +8,11 @@ from django.db.models.lookups import GreaterThan, LessThan
 from django.http import Http404
 
 from dashboard.paging import row_value
+from dlq.cleaning import Payload
 from dlq.models import Attempt, DeadLetter, LetterRunItem
 from dlq.models.letter import LetterQuerySet
 from dlq.models.words import Status
+from projections.api import NATIVE, find_event
 
 SHOWN_ATTEMPTS = 100
 SHOWN_NEIGHBOURS = 5
@@ -32,6 +35,12 @@ class LetterDetail:
     follower_count: int
     # The active run that the letter is in; None: in none.
     run_id: int | None
+
+    @property
+    def unshown_count(self) -> int:
+        """Failed tries that are counted and not among the attempts: a source tells of its last, or they are many."""
+        shown = sum(attempt.outcome == Attempt.Outcome.FAILED for attempt in self.attempts)
+        return max(self.letter.attempts - shown, 0)
 
 
 def get_letter(letter_id: int) -> LetterDetail:
@@ -56,6 +65,14 @@ def get_letter(letter_id: int) -> LetterDetail:
 def find_letter(source: str, consumer: str, event_id: str) -> DeadLetter | None:
     """The letter behind a permalink that an alert can write by itself; None if there is none."""
     return DeadLetter.objects.filter(source=source, consumer=consumer, event_id=event_id).first()
+
+
+def find_stored(letter: DeadLetter) -> Payload | None:
+    """The payload from our own event store, for a letter without a copy; None: it has one, or there is none to read."""
+    if letter.source != NATIVE or letter.position is None or letter.body.payload_size or letter.erased_at:
+        return None
+    event = find_event(letter.position)
+    return Payload(None, None, len(json.dumps(event.data)), event.data) if event else None
 
 
 def neighbours(letter: DeadLetter) -> tuple[LetterQuerySet, LetterQuerySet]:

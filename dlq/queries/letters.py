@@ -40,10 +40,12 @@ class Count:
     is_exact: bool
 
     @property
-    def label(self) -> str:
+    def sentence(self) -> str:
         if self.number is None:
-            return "not counted"
-        return f"exactly {self.number:,}" if self.is_exact else f"over {self.number:,}"
+            return "Too many match to be counted."
+        if not self.is_exact:
+            return f"Over {self.number:,} match."
+        return f"Exactly {self.number:,} letter{' matches' if self.number == 1 else 's match'}."
 
 
 def list_letters(letter_filter: LetterFilter, query: QueryDict) -> LetterPage:

@@ -84,6 +84,11 @@ class OpenFigures:
     by_attempts: dict[int, int]
     counted_at: datetime | None
 
+    @property
+    def counted(self) -> int:
+        """How many were open when beat counted."""
+        return sum(self.by_attempts.values())
+
 
 @dataclass(frozen=True)
 class Recent:

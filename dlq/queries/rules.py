@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from dashboard.bounded import TooSlowError, bounded
 from dlq.classification import Verdict
-from dlq.classification.shipped import BY_NAME, BY_STATUS, BY_WORDS
+from dlq.classification.shipped import BY_NAME, BY_STATUS, BY_WORDS, UNKNOWN
 from dlq.items import without_active
 from dlq.models import ClassificationRule, LetterRunItem
 from dlq.queries.group import GroupDetail
@@ -35,8 +35,13 @@ class RulePreview:
 
     @property
     def unread_count(self) -> int:
-        """Masked by other rules than today's: nobody can tell what a pattern would find, so they stay as they are."""
+        """Masked under other paths than today's: nobody can tell what a pattern would find, so they stay."""
         return self.count - self.changed.examined_count if self.changed.is_exact else 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is none that could be classified again."""
+        return self.unread_count == self.count
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,8 @@ def count_decided(rule: ClassificationRule) -> int | None:
 
 
 def list_shipped_rules() -> list[Verdict]:
-    """Each shipped verdict once, in the order in which they are asked."""
-    verdicts = [*BY_STATUS.values(), *BY_NAME.values(), *(verdict for verdict, _ in BY_WORDS)]
+    """Each shipped verdict once, in the order in which they are asked, and last that on what none of them knows."""
+    verdicts = [*BY_STATUS.values(), *BY_NAME.values(), *(verdict for verdict, _ in BY_WORDS), UNKNOWN]
     return list(dict.fromkeys(verdicts))
 
 

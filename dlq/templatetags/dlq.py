@@ -55,11 +55,13 @@ def sparkline(values: list[int], tone: str = "") -> SafeString:
     """Failures by the hour, the current hour last."""
     bars = draw_bars(values, width=SPARKLINE_WIDTH, height=SPARKLINE_HEIGHT)
     return markup(
-        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}"><path d="{}"/></svg>',
+        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}">'
+        '<line x2="{}" y1="{}" y2="{}"/><path d="{}"/></svg>',
         tone,
         SPARKLINE_WIDTH,
         SPARKLINE_HEIGHT,
         f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
+        *(SPARKLINE_WIDTH, SPARKLINE_HEIGHT, SPARKLINE_HEIGHT),
         draw_outline(bars),
     )
 

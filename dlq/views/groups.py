@@ -6,10 +6,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
-from dashboard.charts import draw_bars, draw_rects
 from dashboard.pages import HtmxHttpRequest, render_page
 from dlq import operations, queries
-from dlq.classification import ACTIONS
+from dlq.charts import draw_hours
+from dlq.classification import Verdict
 from dlq.forms import MUTE_FOR, AssignForm, MuteForm, NoteForm, TicketForm
 from dlq.masking import Masker
 from dlq.models import FailureGroup
@@ -17,8 +17,15 @@ from dlq.models.words import Category
 from dlq.offers import find_offers
 from dlq.tables import GroupTable
 
-# The histogram as it is drawn; the page stretches it to its panel.
-HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 860, 120
+# What a tab says that has no group.
+EMPTY = {
+    "open": "Nothing is open",
+    "new": "No group is new today",
+    "regressed": "No group has regressed",
+    "poison": "No group has a poison letter",
+    "muted": "No group is muted",
+    "closed": "No group is closed",
+}
 
 
 @require_safe
@@ -26,13 +33,15 @@ def list_groups(request: HtmxHttpRequest) -> HttpResponse:
     tab = request.GET.get("tab", "open")
     if tab not in queries.TABS:
         raise BadRequest(f"tab is {tab!r}; it can be {', '.join(queries.TABS)}.")
-    page = queries.list_groups(tab, request.GET.get("after", ""))
+    page, counts = queries.list_groups(tab, request.GET.get("after", "")), queries.count_tabs()
     context = {
         "page": page,
         "table": GroupTable(page.rows, masker=Masker(request.user)),
         "tab": tab,
         "tabs": queries.TABS,
-        "counts": queries.count_tabs(),
+        "counts": counts,
+        "muted_count": counts["with_open"] - counts["open"],
+        "empty": EMPTY[tab],
         "totals": queries.open_totals(),
         "live_url": request.get_full_path(),
     }
@@ -49,16 +58,14 @@ def render_group(request: HtmxHttpRequest, group_id: int, *, wrong: forms.Form |
     detail = queries.get_group(group_id)
     masker, nobody = Masker(request.user), Masker(AnonymousUser())
     title = masker.heading(detail.group, detail.row.example)
+    offers_replay = all(letter.offers_replay for letter in detail.samples[:1])
     context = {
         "detail": detail,
         "group": detail.group,
         "heading": title,
         "title_without_values": masker.title(detail.group),
-        "advice": ACTIONS[Category(detail.group.category)],
-        "bars": draw_rects(draw_bars(detail.histogram, width=HISTOGRAM_WIDTH, height=HISTOGRAM_HEIGHT)),
-        "peak": max(detail.histogram),
-        "width": HISTOGRAM_WIDTH,
-        "height": HISTOGRAM_HEIGHT,
+        "advice": Verdict(Category(detail.group.category), "", offers_replay).advice,
+        "chart": draw_hours(detail.histogram, detail.group.category),
         # Masked for everybody: seeing more is an act of its own, on the letter's page.
         "samples": [nobody.letter(letter) for letter in detail.samples],
         "elsewhere": GroupTable(

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
+from django.utils.text import get_text_list
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard import audit
@@ -26,6 +29,8 @@ EXPORTS = {
     "csv": (export_csv, "text/csv; charset=utf-8"),
     "ndjson": (export_ndjson, "application/x-ndjson"),
 }
+# The characters of a payload that is no JSON which a page shows, and those of any that it has ready to be copied.
+MOST_TEXT, MOST_COPIED = 20_000, 200_000
 
 
 @require_safe
@@ -84,20 +89,25 @@ def render_letter(
     shows_masked: bool = False,
 ) -> HttpResponse:
     detail = queries.get_letter(letter_id)
-    shown = masker.letter(detail.letter)
+    shown = masker.letter(detail.letter, queries.find_stored(detail.letter))
+    offers = find_offers(detail.letter.source, detail.letter.consumer)
+    if detail.letter.erased_at:
+        offers = replace(offers, why_no_replay="Its payload was erased.")
+    tree = Tree(shown.payload) if shown.payload is not None else None
     context = {
         "detail": detail,
         "letter": detail.letter,
         "shown": shown,
         "is_masked": not masker.is_unmasked,
         "shows_masked": shows_masked,
-        "summary": shown.summary,
         "attempts": [(attempt, shown.text(attempt.error_message)) for attempt in detail.attempts],
         "trace": read_lines(shown.stacktrace),
-        "tree": Tree(shown.payload) if shown.payload is not None else None,
-        "in_store": detail.letter.source == NATIVE and detail.letter.position is not None,
+        "tree": tree,
+        "most_text": MOST_TEXT,
+        "is_cut": tree.is_cut if tree else len(shown.payload_text) > MOST_TEXT,
+        "can_copy": 0 < len(shown.payload_text) <= MOST_COPIED,
         "links": list_links(detail.letter),
-        "offers": find_offers(detail.letter.source, detail.letter.consumer),
+        "offers": offers,
         "only_copy": describe_only_copy(
             detail.letter.source, detail.letter.topic, detail.letter.first_failed_at
         ),
@@ -122,7 +132,7 @@ def find(request: HtmxHttpRequest) -> HttpResponse:
     """The permalink that an alert can write by itself: ?source=…&consumer=…&event_id=…"""
     missing = [name for name in ("source", "consumer", "event_id") if not request.GET.get(name)]
     if missing:
-        raise BadRequest(f"{', '.join(missing)} missing; the link needs source, consumer and event_id.")
+        raise BadRequest(f"The link lacks {get_text_list(missing, 'and')}.")
     letter = queries.find_letter(request.GET["source"], request.GET["consumer"], request.GET["event_id"])
     if letter is None:
         raise Http404
@@ -133,7 +143,8 @@ def find(request: HtmxHttpRequest) -> HttpResponse:
 def download_payload(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     """The whole payload as the page would show it, however long it is."""
     letter = queries.get_letter(letter_id).letter
-    return as_file(Masker(AnonymousUser()).letter(letter).payload_text, f"letter-{letter.pk}.txt")
+    shown = Masker(AnonymousUser()).letter(letter, queries.find_stored(letter))
+    return as_file(shown.payload_text, f"letter-{letter.pk}.txt")
 
 
 @require_POST
@@ -142,7 +153,7 @@ def download_raw(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     """The event's own bytes, with nothing masked."""
     letter = queries.get_letter(letter_id).letter
     audit.record("payload.unmask", actor=request.user, subject=letter, download=True)
-    shown = Masker(request.user).letter(letter)
+    shown = Masker(request.user).letter(letter, queries.find_stored(letter))
     return as_file(shown.original.raw or shown.payload_text, f"letter-{letter.pk}.bin")
 
 
@@ -158,8 +169,10 @@ def export(request: HtmxHttpRequest) -> HttpResponseBase:
     """Stream all that match the filter, as CSV or NDJSON."""
     form = LetterFilter(request.GET, user=request.user)
     kind = request.GET.get("format", "csv")
-    if not form.is_valid() or kind not in EXPORTS:
-        raise BadRequest(f"format is {kind!r}; it can be {', '.join(EXPORTS)}. {form.errors.as_text()}")
+    if kind not in EXPORTS:
+        raise BadRequest(f"format is {kind!r}; it can be {', '.join(EXPORTS)}.")
+    if not form.is_valid():
+        raise BadRequest(f"The filter is wrong. {form.problem}")
     audit.record(
         "letter.export",
         actor=request.user,

@@ -25,10 +25,11 @@ def list_rules(request: HtmxHttpRequest) -> HttpResponse:
     is_valid = form.is_bound and form.is_valid()
     # Only for those who may add it: what a rule would match tells something about messages.
     may_add = is_valid and may(request.user, "rule.add")
-    preview = count_reclassified(form.save(commit=False)) if may_add else None
+    rule = form.save(commit=False) if may_add else None
     context = {
         "form": form,
-        "preview": preview,
+        "rule": rule,
+        "preview": count_reclassified(rule) if rule else None,
         "rules": ClassificationRule.objects.all()[:500],
         "shipped": list_shipped_rules(),
     }
@@ -80,7 +81,7 @@ def ask_to_apply(
         "wrong": wrong,
     }
     title = f"Classify {found.count:,} letter{'' if found.count == 1 else 's'} again"
-    title = title if found.count else "Nothing to classify again"
+    title = "Nothing to classify again" if found.is_empty else title
     return render_page(request, "dlq/confirm_apply_rule.html", context, title=title, status=status)
 
 

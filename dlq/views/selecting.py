@@ -58,7 +58,7 @@ def back_url(params: QueryDict) -> str:
 def read_number(params: QueryDict, name: str) -> int:
     text = params.get(name, "")
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise BadRequest(f"{name} is {text!r}; it must be a number. Go back and confirm again.")
+        raise BadRequest(f"{name} is {text!r}; it must be a number. Go back and try again.")
     return int(text)
 
 

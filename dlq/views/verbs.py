@@ -102,15 +102,15 @@ def confirm(
         "reason": params.get("reason", ""),
         "request_key": uuid4(),
         "total": total,
+        "is_run": found.is_run(with_followers=False),
+        "is_run_along": found.is_run(with_followers=True),
         "followers": params.get("followers", "wait"),
         "type_above": settings.TYPE_NUMBER_ABOVE,
         "may_replay": may(request.user, "replay.start"),
         "problem": problem,
         "wrong": wrong,
     }
-    title = f"{verb.name.capitalize()} {found.count:,} letter{'' if found.count == 1 else 's'}"
-    title = title if found.count else f"Nothing to {verb.name}"
-    return render_page(request, "dlq/confirm.html", context, title=title, status=status)
+    return render_page(request, "dlq/confirm.html", context, title=found.title, status=status)
 
 
 def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:

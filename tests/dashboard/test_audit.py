@@ -98,7 +98,7 @@ def test_a_day_that_is_refused_is_told_which_days_there_are(viewer: Client, quer
 
 def test_a_name_that_is_too_long_is_told_how_long_it_can_be(viewer: Client) -> None:
     page = viewer.get("/audit/", {"actor": "x" * 151}).content.decode()
-    assert "It has 151 characters; it can have 150." in page
+    assert "It can have at most 150 characters; this one has 151." in page
 
 
 def test_the_reason_stands_apart_from_how_it_was_done(viewer: Client) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from dlq.api import record_failure
-from dlq.classification import ACTIONS, Classifier, Facts, Verdict
+from dlq.classification import Classifier, Facts, Verdict
+from dlq.classification.verdict import ACTIONS
 from dlq.fingerprints import normalise
 from dlq.models import ClassificationRule, DeadLetter
 from dlq.models.words import Category
@@ -69,7 +70,7 @@ def test_every_category_says_what_to_do() -> None:
 
 
 def test_numbers_that_are_no_status_mean_nothing() -> None:
-    assert classify("Odd", "500 items left, order 404").rule == "nothing matched"
+    assert classify("Odd", "500 items left, order 404").rule == "no rule matched"
 
 
 def test_the_operators_rules_come_first_by_priority() -> None:

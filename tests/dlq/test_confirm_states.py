@@ -33,13 +33,15 @@ def test_what_cannot_be_done_says_which_letters_could(admin: Client, make_letter
     page = admin.get(address("discard", letter)).content.decode()
     assert "None of the selected letters can be discarded now: only open and parked letters can." in page
     page = admin.get(address("restore", letter)).content.decode()
-    assert "Restore 1 letter?" in page
-    assert "It is open again, as it was." in page
+    assert "Restore 1 letter of billing?" in page
+    assert (
+        "It becomes again what it was: open, or parked. What was discarded is no longer left out of" in page
+    )
 
 
 def test_what_is_erased_is_erased_once(admin: Client, make_letters: Make, do: Do) -> None:
     [letter] = make_letters(1, payload={"pin": 7})
-    assert "Erase the payload of 1 letter?" in admin.get(address("erase", letter)).content.decode()
+    assert "Erase the payload of 1 letter of billing?" in admin.get(address("erase", letter)).content.decode()
     do("erase", select_ids([letter.pk]), 1)
     erased_at = DeadLetter.objects.get().erased_at
     page = admin.get(address("erase", letter)).content.decode()
@@ -50,7 +52,9 @@ def test_what_is_erased_is_erased_once(admin: Client, make_letters: Make, do: Do
 
 def test_of_many_consumers_the_first_are_named(operator: Client, make_letters: Make) -> None:
     letters = [letter for n in range(9) for letter in make_letters(1, consumer=f"c{n}")]
-    assert "and 1 more consumer</li>" in operator.get(address("resolve", *letters)).content.decode()
+    page = operator.get(address("resolve", *letters)).content.decode()
+    assert "Resolve 9 letters of 9 consumers?" in page
+    assert "and 1 more consumer</li>" in page
 
 
 def test_critical_consumers_are_named_together(
@@ -99,8 +103,57 @@ def test_what_is_in_a_run_is_left_out_and_the_run_named(operator: Client, make_l
     letters = make_letters(2)
     LetterRunItem.objects.create(run_id=12, lane=0, letter=letters[0])
     page = operator.get(address("resolve", *letters)).content.decode()
-    assert "Resolve 1 letter?" in page
-    assert "1 more is in run 12 and is left out." in page
+    assert "Resolve 1 letter of billing?" in page
+    assert '1 more letter is in run <a href="/runs/12/">12</a>, and left out.' in page
+
+
+def test_of_many_runs_the_first_are_named(operator: Client, make_letters: Make) -> None:
+    letters = make_letters(6)
+    for number, letter in enumerate(letters, start=11):
+        LetterRunItem.objects.create(run_id=number, lane=0, letter=letter)
+    page = operator.get(address("resolve", *letters)).content.decode()
+    assert "Nothing to resolve" in page
+    assert "6 letters are in runs " in page
+    assert '<a href="/runs/15/">15</a> and others, and left out.' in page
+
+
+@pytest.mark.parametrize(
+    ("number", "label", "is_run"),
+    [
+        (1, "If followers are discarded too, type the number of all letters, 4 ", False),
+        (3, "Type the number of letters, 3; if followers are discarded too, 6 ", True),
+    ],
+)
+def test_with_followers_it_is_said_which_number_is_typed_and_what_becomes_a_run(
+    operator: Client,
+    make_letters: Make,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    label: str,
+    is_run: bool,
+) -> None:
+    settings.TYPE_NUMBER_ABOVE = 2
+    monkeypatch.setattr("dlq.preview.MOST_AT_ONCE", 2)
+    sequence = {"consumer": "billing", "sequence_key": "s"}
+    letters = make_letters(number, **sequence, sequence_no=1)
+    park_events([Parked(**sequence, event_id=f"p{n}", sequence_no=n + 2) for n in range(3)])
+    page = operator.get(address("discard", *letters)).content.decode()
+    assert label in page
+    assert ("This becomes a run with progress" in page) == is_run
+    assert ("If followers are discarded too, this becomes a run with progress" in page) != is_run
+    assert "leave them parked until somebody decides" in page
+    assert "and a replay cannot be undone" in page
+
+
+@pytest.mark.parametrize(("verb", "tone"), [("resolve", "primary"), ("discard", "danger")])
+def test_only_what_loses_something_stands_out_as_dangerous(
+    operator: Client, make_letters: Make, verb: str, tone: str
+) -> None:
+    assert (
+        f'<button class="btn {tone}">{verb.capitalize()} 1 letter<'
+        in operator.get(address(verb, *make_letters(1))).content.decode()
+    )
 
 
 def test_a_number_that_is_not_asked_for_any_more_is_still_said_to_be_missing(

@@ -1,7 +1,8 @@
 """The group's page as people leave it: muted, noted, closed, back again, and seen elsewhere."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,11 +10,14 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from dashboard.templatetags.console import clock
 from dlq.api import Failure, Parked, park_events, record_failures
+from dlq.charts import draw_hours
 from dlq.compaction import compact
 from dlq.models import ClassificationRule, DeadLetter, FailureGroup
-from dlq.operations import Done, add_rule, link_ticket, mute_group, note_group
-from dlq.selection import select_group
+from dlq.operations import Done, add_rule, assign_group, link_ticket, mute_group, note_group, unmute_group
+from dlq.operations.errors import ConfirmAgain
+from dlq.selection import select_group, select_ids
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., list[DeadLetter]]
@@ -37,7 +41,7 @@ def test_a_muted_group_says_until_when_and_who_did_it(
     page = read(operator, group)
     assert f'<b>Muted</b> until <time datetime="{until.isoformat(timespec="seconds")[:13]}' in page
     assert ">Unmute</button>" in page
-    assert "A failure group was muted, for a time or until it is unmuted." in page
+    assert f"<b>someone</b> muted it until {clock(until)} " in page
     assert "known, fixed in 1.8" in page
     assert ">Unmute</button>" not in read(viewer, group)
 
@@ -48,7 +52,82 @@ def test_a_group_can_be_muted_until_somebody_unmutes_it(
     mute_group(group, until=None, actor=someone)
     page = read(viewer, group)
     assert "<b>Muted</b> until somebody unmutes it." in page
-    assert "A failure group was muted, for a time or until it is unmuted." in page
+    assert "<b>someone</b> muted it until somebody unmutes it " in page
+
+
+@pytest.mark.parametrize(
+    ("act", "deed"),
+    [
+        (partial(assign_group, assignee="ann"), "gave it to ann"),
+        (partial(assign_group, assignee=""), "gave it to nobody"),
+        (unmute_group, "unmuted it"),
+        (partial(note_group, note="ask payments"), "wrote its note"),
+        (partial(note_group, note=""), "took its note away"),
+        (partial(link_ticket, ticket="https://tickets.example/7"), "linked it to https://tickets.example/7"),
+        (partial(link_ticket, ticket=""), "took its ticket away"),
+    ],
+)
+def test_what_people_did_with_it_is_told_in_words(
+    viewer: Client, someone: User, group: FailureGroup, act: Callable[..., None], deed: str
+) -> None:
+    act(group, actor=someone)
+    assert f"<li><b>someone</b> {deed} " in read(viewer, group)
+
+
+def test_what_was_done_to_its_letters_is_told_and_what_was_refused_is_not(
+    viewer: Client, make_letters: Make, do: Callable[..., Done]
+) -> None:
+    make_letters(2)
+    group = FailureGroup.objects.get()
+    with pytest.raises(ConfirmAgain):
+        do("resolve", select_group(group), 3, reason="too many")
+    assert "Nobody has assigned, muted or noted anything here yet" in read(viewer, group)
+    do("resolve", select_group(group), 2)
+    do("restore", select_group(group, closed=True), 2)
+    page = read(viewer, group)
+    assert "<b>someone</b> closed 2 letters as dealt with elsewhere " in page
+    assert "<b>someone</b> opened 2 letters again " in page
+    assert "too many" not in page
+
+
+def test_everybody_sees_who_is_on_it(viewer: Client, someone: User, group: FailureGroup) -> None:
+    assert "<p>Nobody is on it.</p>" in read(viewer, group)
+    assign_group(group, assignee="ann", actor=someone)
+    assert "<p><b>ann</b> is on it.</p>" in read(viewer, group)
+
+
+def test_what_is_not_to_be_sent_again_is_not_advised(viewer: Client, group: FailureGroup) -> None:
+    assert "Needs a fix first; the same event will fail in the same way." in read(viewer, group)
+    DeadLetter.objects.update(offers_replay=False)
+    assert "Not to be sent again as it is." in read(viewer, group)
+
+
+def test_each_sample_says_whether_it_is_open(
+    viewer: Client, make_letters: Make, do: Callable[..., Done]
+) -> None:
+    first, _ = make_letters(2)
+    do("resolve", select_ids([first.pk]), 1)
+    page = read(viewer, FailureGroup.objects.get())
+    assert page.count('<span class="badge good">Resolved</span> <span class="dim">') == 1
+    assert page.count('<span class="badge bad">Open</span> <span class="dim">') == 1
+
+
+@pytest.mark.parametrize(
+    ("numbers", "sentence"),
+    [
+        ([0, 0, 0, 0], "Nothing failed in the last 7 days."),
+        ([0, 0, 1, 0], "1 failed attempt, in the hour from Tue 11:00 UTC."),
+        ([2, 0, 1_000, 0], "1,002 failed attempts; the worst hour, from Tue 11:00 UTC, had 1,000."),
+    ],
+)
+def test_the_chart_names_the_worst_hour_and_draws_none_without_a_failure(
+    monkeypatch: pytest.MonkeyPatch, numbers: list[int], sentence: str
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 3, 12, 30, tzinfo=UTC))
+    chart = draw_hours([0] * 164 + numbers, "permanent")
+    assert chart.sentence == sentence
+    assert chart.layers[0].path.count("M") == sum(map(bool, numbers))
+    assert chart.words[-1] == "Tue 12:00: none"
 
 
 def test_a_reason_that_is_too_long_is_refused_where_it_is_muted(
@@ -56,7 +135,7 @@ def test_a_reason_that_is_too_long_is_refused_where_it_is_muted(
 ) -> None:
     refused = operator.post(f"/dead-letters/groups/{group.pk}/mute/", {"hours": "1", "reason": "x" * 501})
     assert refused.status_code == 400
-    assert "A reason can have 500 characters; this one has 501." in refused.content.decode()
+    assert "A reason can have at most 500 characters; this one has 501." in refused.content.decode()
 
 
 def test_note_and_ticket_stand_on_the_page(operator: Client, someone: User, group: FailureGroup) -> None:
@@ -114,6 +193,7 @@ def test_what_it_holds_up_is_told_and_what_is_not_parked_is_not(viewer: Client, 
     sequence = {"consumer": "billing", "sequence_key": "s"}
     make_letters(1, **sequence, sequence_no=1)
     group = FailureGroup.objects.get()
+    assert "of billing; sequences are held up." in read(viewer, group)
     compact()
     page = read(viewer, group)
     assert "1 sequence held up." in page

@@ -48,7 +48,15 @@ def test_each_tab_is_a_query_worst_first() -> None:
         assert titles("poison") == ["MemoryError"]
         assert titles("muted") == ["Muted"]
         assert titles("closed") == ["Gone"]
-        assert count_tabs() == {"open": 4, "new": 1, "regressed": 1, "poison": 1, "muted": 1, "closed": 1}
+        assert count_tabs() == {
+            "open": 4,
+            "new": 1,
+            "regressed": 1,
+            "poison": 1,
+            "muted": 1,
+            "closed": 1,
+            "with_open": 5,
+        }
         compact()
 
 
@@ -86,6 +94,13 @@ def test_a_row_tells_what_the_group_blocks_since_when_and_in_which_versions() ->
     assert sum(row.sparkline) == 5
     assert len(row.sparkline) == 24
     assert row.badge == "new" or hour_ago.date() != timezone.now().date()
+
+
+def test_only_what_is_open_is_new() -> None:
+    fail(1, "Gone")
+    assert list_groups().rows[0].badge == "new"
+    DeadLetter.objects.update(status="resolved")
+    assert list_groups("closed").rows[0].badge == ""
 
 
 def test_a_group_in_detail() -> None:

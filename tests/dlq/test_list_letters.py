@@ -124,7 +124,7 @@ def test_common_words_are_searched_for_page_by_page_and_nothing_is_missed(
     monkeypatch.setattr(letters, "WINDOW", 4)
     form = LetterFilter({"words": "keyerror"}, user=user)
     assert form.is_valid()
-    assert count_letters(form).label == "not counted"
+    assert count_letters(form).sentence == "Too many match to be counted."
     found, query = [], ""
     while True:
         answer = list_letters(form, QueryDict(query))
@@ -158,7 +158,7 @@ def test_a_count_over_the_limit_says_over(
     monkeypatch.setattr(letters, "MOST_COUNTED", 5)
     form = LetterFilter({"attempts": 1}, user=user)
     assert form.is_valid()
-    assert count_letters(form).label == "over 5"
+    assert count_letters(form).sentence == "Over 5 match."
 
 
 def test_a_viewer_may_not_filter_on_masked_paths(make_user: Any, settings: Any) -> None:
@@ -180,7 +180,7 @@ def test_a_count_that_would_take_long_is_given_up(
 
     monkeypatch.setattr(letters, "COUNT_SECONDS", 0.05)
     with connection.execute_wrapper(slow):
-        assert count_letters(form).label == "not counted"
+        assert count_letters(form).sentence == "Too many match to be counted."
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('statement_timeout'), current_setting('enable_bitmapscan')")
         assert cursor.fetchone() == ("0", "on")

@@ -73,7 +73,7 @@ def test_an_alert_can_write_the_link_by_itself(viewer: Client, letters: list[Dea
     assert found["Location"] == f"/dead-letters/letters/{letters[1].pk}/"
     assert viewer.get("/dead-letters/find/?source=native&consumer=orders&event_id=none").status_code == 404
     refused = viewer.get("/dead-letters/find/?source=native")
-    assert (refused.status_code, b"consumer, event_id" in refused.content) == (400, True)
+    assert (refused.status_code, b"The link lacks consumer and event_id." in refused.content) == (400, True)
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_a_group_is_changed(
     [
         ("assign", {"assignee": "nobody-known"}, "There is no active user"),
         ("ticket", {"ticket": "javascript:alert(1)"}, "The ticket must be an address, such as https://"),
-        ("ticket", {"ticket": f"https://t.example/{'x' * 600}"}, "can have 500 characters"),
-        ("note", {"note": "x" * 10_001}, "A note can have 10,000 characters; this one has 10001."),
+        ("ticket", {"ticket": f"https://t.example/{'x' * 600}"}, "can have at most 500 characters"),
+        ("note", {"note": "x" * 10_001}, "A note can have at most 10,000 characters; this one has 10,001."),
         ("mute", {"hours": "7"}, "it can be 1, 24, 168, empty (until somebody unmutes it)."),
     ],
 )
@@ -227,7 +227,11 @@ def test_a_wrong_change_is_refused_on_the_groups_page(
     operator: Client, letters: list[DeadLetter], verb: str, fields: dict[str, str], why: str
 ) -> None:
     refused = operator.post(f"/dead-letters/groups/{letters[0].group_id}/{verb}/", fields)
-    assert (refused.status_code, why in refused.content.decode()) == (400, True)
+    page = refused.content.decode()
+    assert (refused.status_code, why in page) == (400, True)
+    [name] = fields
+    assert f'aria-invalid="true" aria-describedby="id_{name}_error" autofocus' in page
+    assert f'<div id="id_{name}_error" role="alert">' in page
 
 
 def test_a_rule_says_what_it_would_change_is_added_and_removed(

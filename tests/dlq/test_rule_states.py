@@ -59,7 +59,7 @@ def test_a_viewer_reads_rules_and_is_offered_nothing(viewer: Client, someone: Us
 
 @pytest.mark.parametrize(
     ("category", "sentence"),
-    [("transient", "it would classify it differently."), ("permanent", "it would leave it as it is.")],
+    [("transient", "classify it differently."), ("permanent", "leave it as it is.")],
 )
 def test_a_new_rule_says_what_it_does_to_the_only_letter(
     operator: Client, make_letters: Make, category: str, sentence: str
@@ -67,7 +67,26 @@ def test_a_new_rule_says_what_it_does_to_the_only_letter(
     make_letters(1)
     query = {"consumer": "billing", "category": category, "priority": "1", "offers_replay": "on"}
     page = operator.get(URL, query).content.decode()
-    assert f"One open letter is one that it could be about; {sentence}" in page
+    assert f"The rule could be about one open letter, and would {sentence}" in page
+
+
+def test_a_new_rule_is_stated_where_it_is_added(operator: Client) -> None:
+    query = {"consumer": "billing", "category": "transient", "priority": "1", "is_security": "on"}
+    page = operator.get(URL, query).content.decode()
+    stated = page[page.index("add/") : page.index("Add the rule")]
+    assert "consumer is <code>billing</code>" in stated
+    assert "transient</span>, no replay offered, security" in stated
+    assert "The rule could be about no open letter. Once added, it decides how what fails" in stated
+
+
+def test_the_tables_end_with_what_nothing_knows(viewer: Client) -> None:
+    page = viewer.get(URL).content.decode()
+    assert "what none of them knows is permanent" in page
+    assert page.rindex("wrong data or state") < page.rindex("no rule matched")
+    assert (
+        '401 unauthorized</td><td data-label="Category"><span><span class="category permanent">permanent</span>, no'
+        in page
+    )
 
 
 def test_a_preview_that_looks_at_some_says_so(
@@ -78,7 +97,8 @@ def test_a_preview_that_looks_at_some_says_so(
     query = {"consumer": "billing", "category": "transient", "priority": "1", "offers_replay": "on"}
     page = operator.get(URL, query).content.decode()
     assert (
-        "Of the newest 2 open letters that it could be about, it would classify <b>2</b> differently." in page
+        "Of the newest 2 open letters that the rule could be about, it would classify <b>2</b> differently."
+        in page
     )
     page = read(operator, rule, "apply")
     assert (
@@ -93,18 +113,24 @@ def test_letters_that_are_all_in_runs_leave_nothing(
     run = apply_rules(rule, watermark=newest_id(), confirmed=2, actor=someone, request_key=uuid4())
     page = read(operator, rule, "apply")
     assert "Nothing to classify again" in page
-    assert f"2 are in run {run.pk} and left out." in page
-    assert f"All open letters that {rule} could be about are in runs." in page
+    assert f'2 letters are in run <a href="/runs/{run.pk}/">{run.pk}</a>, and left out.' in page
+    assert f"All open letters that {rule} could be about are in a run already." in page
 
 
 @pytest.mark.parametrize(
     ("number", "sentence"),
     [
-        (1, "It was masked by other rules than today&#x27;s and stays as it is."),
-        (2, "2 were masked by other rules than today&#x27;s and stay as they are."),
+        (
+            1,
+            "was masked under other paths than today's, so what its error says cannot be read again: it stays",
+        ),
+        (
+            2,
+            "were masked under other paths than today's, so what their errors say cannot be read again: they",
+        ),
     ],
 )
-def test_what_was_masked_otherwise_stays_as_it_is(
+def test_where_nothing_can_be_read_again_no_run_is_offered(
     operator: Client,
     make_letters: Make,
     rule: ClassificationRule,
@@ -114,7 +140,24 @@ def test_what_was_masked_otherwise_stays_as_it_is(
 ) -> None:
     make_letters(number)
     settings.MASKED_PATHS = ["$.name"]
-    assert sentence.replace("&#x27;", "'") in read(operator, rule, "apply").replace("&#x27;", "'")
+    page = read(operator, rule, "apply")
+    assert sentence in page
+    assert "Nothing to classify again" in page
+    assert "<button" not in page[page.index("<main") : page.index("</main>")]
+
+
+def test_what_was_masked_otherwise_stays_as_it_is(
+    operator: Client, make_letters: Make, rule: ClassificationRule, settings: Settings
+) -> None:
+    make_letters(1, event_id="before")
+    settings.MASKED_PATHS = ["$.name"]
+    make_letters(2)
+    page = read(operator, rule, "apply")
+    assert "Classify 3 letters again?" in page
+    assert "Each whose error can be read again gets the category" in page
+    assert (
+        "1 was masked under other paths than today's, so what its error says cannot be read again: it" in page
+    )
 
 
 def test_of_one_letter_it_is_said_whether_it_changes(
@@ -153,7 +196,7 @@ def test_what_cannot_be_counted_in_time_is_said_to_be_unknown(
     [
         ({"priority": "99999999999"}, "It must be a whole number; the smallest is asked first."),
         ({"http_status": "99999"}, "It must be a number from 100 to 599."),
-        ({"message_pattern": "x" * 201}, "It can have 200 characters; this has 201."),
+        ({"message_pattern": "x" * 201}, "It can have at most 200 characters; this one has 201."),
     ],
 )
 def test_what_is_too_much_is_answered_in_our_words(

@@ -121,7 +121,7 @@ def test_many_letters_become_a_run_and_a_double_click_is_one(operator: Client) -
     assert first == (302, f"/runs/{run.pk}/")
     assert set(statuses()) == {"failed"}
     page = operator.get(path).content.decode()
-    assert f"201 are in run {run.pk} and are left out" in page
+    assert f'201 letters are in run <a href="/runs/{run.pk}/">{run.pk}</a>, and left out.' in page
 
 
 def test_above_the_limit_the_number_must_be_typed(operator: Client, settings: Settings) -> None:
@@ -175,6 +175,18 @@ def test_erasing_keeps_the_record_and_nothing_of_the_event(admin: Client) -> Non
     assert b"Erased" in page
 
 
-@pytest.mark.parametrize("path", ["?scope=matching&attempts=x", "", "?id=x", "?scope=group&group=x"])
-def test_a_selection_that_makes_no_sense_is_refused(operator: Client, path: str) -> None:
-    assert operator.get(f"/dead-letters/resolve/confirm/{path}").status_code == 400
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        (
+            "?scope=matching&attempts=x",
+            "The filter is wrong. Attempts, at least: it must be a whole number from",
+        ),
+        ("", "Tick from 1 to 500 letters"),
+        ("?id=x", "Tick from 1 to 500 letters"),
+        ("?scope=group&group=x", "group is &#x27;x&#x27;; it must be a number. Go back and try again."),
+    ],
+)
+def test_a_selection_that_makes_no_sense_is_refused(operator: Client, path: str, sentence: str) -> None:
+    answer = operator.get(f"/dead-letters/resolve/confirm/{path}")
+    assert (answer.status_code, sentence in answer.content.decode()) == (400, True)

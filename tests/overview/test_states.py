@@ -96,13 +96,23 @@ def test_letters_that_do_not_say_how_often_they_were_tried_have_no_link(
 ) -> None:
     fail("billing", 2)
     DeadLetter.objects.update(attempts=0)
-    assert "Not counted yet" in look(viewer)
+    assert "They are counted once a minute, while beat and a worker of housekeeping run." in look(viewer)
     assert "as of " not in look(viewer)
     take_sample()
     forget_all()
     page = look(viewer)
     assert "<li><a>not said</a>" in page
-    assert "as of " in page
+    assert "as of about " in page
+    assert "when 2 were open" not in page
+
+
+def test_attempts_that_were_counted_before_say_how_many_were_open_then(
+    viewer: Client, fail: Callable[..., None]
+) -> None:
+    fail("billing", 2)
+    take_sample()
+    fail("shipping", 1)
+    assert "when 2 were open" in look(viewer)
 
 
 def test_a_run_that_is_paused_is_said_to_be_among_those_under_way(viewer: Client) -> None:

@@ -16,7 +16,7 @@ from dlq.api import record_failure
 from dlq.models import DeadLetter, LetterBody
 
 pytestmark = pytest.mark.django_db
-SENTENCE = "This is the only copy: the broker keeps events for 24 h."
+SENTENCE = "The broker keeps events for 24 h, and this one is older."
 
 
 def make_letter(*, hours: float, topic: str = "", source: str = "orders", event_id: str = "e1") -> str:
@@ -72,7 +72,7 @@ def test_a_letter_without_its_payload_is_no_copy(viewer: Client) -> None:
 
 def test_nothing_is_said_where_nothing_is_known(viewer: Client, settings: Any) -> None:
     settings.SOURCES, settings.TOPIC_RETENTION = {}, {}
-    assert "only copy" not in viewer.get(make_letter(hours=2500)).content.decode()
+    assert "Only copy" not in viewer.get(make_letter(hours=2500)).content.decode()
 
 
 PREVIEW = "/dead-letters/replay/confirm/?scope=matching"

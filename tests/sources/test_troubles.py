@@ -171,7 +171,7 @@ def test_a_role_that_may_no_longer_write_keeps_what_is_owed_and_the_buttons_say_
     assert "No resolve, discard or restore. The role" in page
     assert "Resolve…" not in page
     answer = operator.get(f"/dead-letters/resolve/confirm/?id={letter.pk}").content.decode()
-    assert "1 of orders is left out: The role" in answer
+    assert "1 of orders is left out. The role" in answer
     foreign.execute(f"GRANT UPDATE (status, resolved_at, resolved_by) ON dead_letter_queue TO {role}")
     SourceState.objects.update(inspected_at=None)
     sync()

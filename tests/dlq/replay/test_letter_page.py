@@ -21,11 +21,9 @@ def read(client: Client, letter: DeadLetter) -> str:
 def test_the_payload_of_a_follower_is_in_the_store(viewer: Client, fail: Fail, do: Do) -> None:
     fail("a", events=2)
     follower = DeadLetter.objects.get(status="parked")
-    assert "It is in the event store; a replay takes it from there." in read(viewer, follower)
+    assert "From the event store; there is no copy here." in read(viewer, follower)
     do("resolve", select_ids([follower.pk]), 1)
-    assert "It is not copied here; the event store has it for as long as it keeps it." in read(
-        viewer, follower
-    )
+    assert "From the event store; there is no copy here." in read(viewer, follower)
 
 
 def test_a_try_that_succeeded_names_the_run(

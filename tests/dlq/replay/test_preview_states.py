@@ -132,7 +132,7 @@ def test_what_was_chosen_is_kept_when_something_is_wrong(operator: Client, fail:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"reason": "x" * 1001}, "A reason can have 1,000 characters; this one has 1001."),
+        ({"reason": "x" * 1001}, "A reason can have at most 1,000 characters; this one has 1,001."),
         ({"start": ""}, "Choose how it starts: canary, all or dry."),
         ({"lanes": ""}, "There can be 1 or 2 or 4 lanes."),
     ],

@@ -46,7 +46,7 @@ def test_it_works_from_the_page(operator: Client, handled: None) -> None:
     form = read_form(html) | {"start": "canary", "stop_after": "5", "lanes": "4", "reason": "mended"}
     post = reverse("dlq:reprocess")
     answer = operator.post(post, form | {"reason": "x" * 1001})
-    assert "A reason can have 1,000 characters; this one has 1001." in answer.content.decode()
+    assert "A reason can have at most 1,000 characters; this one has 1,001." in answer.content.decode()
     answer = operator.post(post, form | {"acknowledged": "on", "reason": " "})
     assert answer.status_code == 409
     sentence = "Say why these events are handled once more; it stays on record."
@@ -163,7 +163,7 @@ def test_how_long_it_takes_is_told_and_without_redis_no_breaker_is_counted(
     ("query", "sentence"),
     [
         ("type=Nothing", "&#x27;Nothing&#x27; is not among the types that it handles; tick those."),
-        (f"stream={'x' * 701}", "A stream&#x27;s name can have 700 characters; this one has 701."),
+        (f"stream={'x' * 701}", "A stream&#x27;s name can have at most 700 characters; this one has 701."),
     ],
 )
 def test_a_wrong_choice_is_answered_at_its_field(
