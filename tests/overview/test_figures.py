@@ -59,15 +59,6 @@ def test_open_letters_by_category_error_type_and_tier_and_the_oldest(fail: Fail)
         compact()
 
 
-def test_the_most_of_the_failures_is_named_only_where_there_are_more(fail: Fail) -> None:
-    when = r"from \d\d:\d\d to \d\d:\d\d"
-    fail("billing", 1)
-    assert re.fullmatch(rf"1 failed attempt, {when}, permanent\.", charts.draw_failures(look(), DAY).sentence)
-    fail("billing", 5, ago=timedelta(hours=2))
-    sentence = charts.draw_failures(look(), DAY).sentence
-    assert re.fullmatch(rf"6 failed attempts; the most {when}: 5, permanent\.", sentence)
-
-
 def test_failures_of_the_hour_and_the_day_and_over_time(fail: Fail) -> None:
     fail("billing", 5)
     fail("billing", 7, ago=timedelta(hours=5), error_type="ConnectionError", error_message="refused")
