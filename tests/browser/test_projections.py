@@ -38,7 +38,7 @@ def test_a_stopped_projection_is_skipped_past_with_a_reason(
     until(lambda: Projection.objects.filter(name="prices", state="stopped").exists())
     page = sign_in_as("operator")
     open_projection(page, "prices")
-    expect(page.get_by_text("Stopped on the event at 1").first).to_be_visible()
+    expect(page.get_by_text("on the event at 1: ValueError").first).to_be_visible()
     expect(page.get_by_text("amount 17 is not possible").first).to_be_visible()
     page.get_by_role("link", name="Skip…").click()
     page.get_by_label("Reason").fill("a test order")

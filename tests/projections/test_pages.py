@@ -54,10 +54,11 @@ def test_why_it_is_where_it_is(pay: Pay, work: Work, clock: object, consumed: No
     assert word("letters") == "Behind"
     work("journal")
     assert word("journal") == "Stopped"
-    assert sentence("journal") == "Stopped on the event at 1: ValueError: amount 17 is not possible"
+    said = "Stopped just now on the event at 1: ValueError: amount 17 is not possible."
+    assert sentence("journal") == said
     work("hybrid")
     assert word("hybrid") == "Retrying"
-    assert "2 failed tries" in sentence("hybrid")
+    assert "2 failed attempts" in sentence("hybrid")
     work("letters")
     assert word("letters") == "Up to date"
     Projection.objects.filter(name="cache").update(state="paused")
@@ -106,10 +107,11 @@ def test_events_that_wait_for_a_breaker_have_a_delay(
     html = show(viewer, row)
     assert '<p class="n">3 min</p><p class="d">1 waits for a breaker</p>' in html
     html = viewer.get(reverse("projections:projections")).content.decode()
-    assert "1 of 1 projections is behind" in html
+    assert "letters is behind" in html
     assert '<span class="nowrap">3 min</span>' in html
     html = viewer.get(reverse("overview")).content.decode()
-    assert "letters: 1 for a breaker, 3 min" in html
+    assert "1 of 1 projections is behind" in html
+    assert "letters: 1 waits for a breaker, 3 min" in html
 
 
 def test_a_moment_is_not_behind(viewer: Client, pay: Pay, consumed: None) -> None:
@@ -120,7 +122,7 @@ def test_a_moment_is_not_behind(viewer: Client, pay: Pay, consumed: None) -> Non
     assert b"every projection is up to date" in viewer.get(reverse("overview")).content
     age(seconds=2 * lag.MOMENT_SECONDS)
     assert word("letters") == "Behind"
-    assert b"1 of 1 projections is behind" in viewer.get(reverse("projections:projections")).content
+    assert b"letters is behind" in viewer.get(reverse("projections:projections")).content
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_the_page_shows_the_blocking_event_and_the_account(viewer: Client, pay: 
     pay("a", 1)
     pay("b", 2, mark="x", how="ValueError")
     html = show(viewer, work("journal"))
-    assert "Stopped on the event at 2" in html
+    assert "Stopped just now on the event at 2" in html
     assert "amount 17 is not possible" in html
     assert "A ledger may not skip events." not in html
     assert "<b>1</b> = 1 processed" in " ".join(html.split())

@@ -154,7 +154,7 @@ def test_one_that_no_app_declares_any_more_offers_nothing_that_needs_its_code(
     Projection.objects.create(name="gone", event_types=["Paid"])
     pay("a", 1)
     html = show(admin, "gone")
-    assert "No installed app declares it" in html
+    assert "No installed app has a handler for what waits" in html
     for verb in ("Reset…", "Rebuild…", "Reprocess events…", "has no truncate()"):
         assert verb not in html
 
