@@ -163,20 +163,28 @@ def count_open_requests() -> int:
 
 @dataclass(frozen=True)
 class RebuildPreview:
-    """What a rebuild will touch."""
+    """What a rebuild will touch; `handled` is how many of the events are of its types."""
 
     events: int
+    handled: int
     seconds: float
+    # False: it was never rebuilt, and the pace is a guess.
+    is_measured: bool
     letters: int
     overrides: int
 
 
 def preview_rebuild(projection: Projection) -> RebuildPreview:
-    events = get_head() - get_tail()
+    head, tail = get_head(), get_tail()
+    events = head - tail
+    handled = count_seen(projection.event_types, head) - count_seen(projection.event_types, tail)
     earlier = Lane.objects.filter(run__kind="rebuild", run__options__projection=projection.name, rate__gt=0)
-    rate = earlier.order_by("-run_id").values_list("rate", flat=True).first() or MODEST_RATE
+    rate = earlier.order_by("-run_id").values_list("rate", flat=True).first()
     letters = sum(count_open([projection.name], source=NATIVE).get(projection.name, {}).values())
-    return RebuildPreview(events, events / rate, letters, count_overrides(projection.name, source=NATIVE))
+    overrides = count_overrides(projection.name, source=NATIVE)
+    return RebuildPreview(
+        events, handled, events / (rate or MODEST_RATE), rate is not None, letters, overrides
+    )
 
 
 def preview_reset(projection: Projection, position: int) -> tuple[int, int]:

@@ -43,7 +43,7 @@ def test_a_stopped_projection_is_skipped_past_with_a_reason(
     page.get_by_role("link", name="Skip…").click()
     page.get_by_label("Reason").fill("a test order")
     page.get_by_role("button", name="Skip 1 event").click()
-    expect(page.get_by_text("is skipped; it goes on after it")).to_be_visible()
+    expect(page.get_by_text("prices has skipped the event at 1.")).to_be_visible()
     expect(page.get_by_text("Up to date")).to_be_visible()
     # What waits for a moment only is up to date already.
     until(lambda: Projection.objects.get(name="prices").position == 2)

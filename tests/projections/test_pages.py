@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -15,7 +16,9 @@ from dlq.models import DeadLetter
 from projections import accounting, lag
 from projections.charts import describe_gap
 from projections.models import Event, LagSample, Projection
+from projections.operations import reset_checkpoint
 from projections.queries import list_rows
+from tests.dlq.replay.conftest import run_all
 
 Pay = Callable[..., int]
 Work = Callable[..., Projection]
@@ -160,6 +163,18 @@ def test_lag_is_in_events_of_its_types_and_costs_three_statements(pay: Pay, work
     lag.recount_idle()
     again = lag.get_measures()
     assert {row.name: again[row.pk].lag.events for row in Projection.objects.all()} == found
+
+
+def test_after_a_reset_no_event_beyond_the_checkpoint_is_called_its_last(
+    viewer: Client, pay: Pay, work: Work
+) -> None:
+    pay("a", 1, 2)
+    row = work("letters")
+    assert '<dt>Last event</dt><dd class="mono">Paid</dd>' in show(viewer, row)
+    run_all(reset_checkpoint(row, 1, actor="ada", reason="drift", request_key=uuid4()))
+    html = show(viewer, row)
+    assert "<dt>Position</dt><dd>1 of 2</dd>" in html
+    assert '<dt>Last event</dt><dd class="mono">–</dd>' in html
 
 
 def test_error_percentages_are_of_all_tries(pay: Pay, work: Work) -> None:
