@@ -94,6 +94,7 @@ def test_skips_of_one_projection(operator: Client, pay: Pay, work: Work) -> None
     work("cache")
     html = show(operator, "skips", f"?projection={row.pk}")
     assert "Bring back…" in html
+    assert 'a cache entry is fetched again when it is missed<div class="dim">by policy</div>' in html
     assert "Show those of all projections" in html
 
 
@@ -108,6 +109,9 @@ def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildReq
     assert "1 rebuild asked for" in html
     assert "open until " in html
     assert "Grant…" not in html
+    # On the projection's own page it is not taken for a rebuild that succeeded.
+    page = operator.get(reverse("projections:projection", args=[asked.projection_id])).content.decode()
+    assert '<span class="badge info">Asked for</span>' in page
     deny_rebuild(asked, actor="ada", reason="not in office hours")
     assert "<div>ada: not in office hours</div>" in show(operator, "requests")
 
@@ -115,9 +119,9 @@ def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildReq
 def test_a_granted_request_links_to_its_run(operator: Client, asked: RebuildRequest) -> None:
     grant_rebuild(asked, actor="ada", reason="go on", request_key=uuid4())
     run = Run.objects.get()
-    assert f'ada: go on, <a href="{reverse("runs:run", args=[run.pk])}">run {run.pk}</a>' in show(
-        operator, "requests"
-    )
+    html = show(operator, "requests")
+    assert "<div>ada: go on</div>" in html
+    assert f'<a href="{reverse("runs:run", args=[run.pk])}">See run {run.pk}</a>' in html
 
 
 def test_a_request_that_lapsed_says_so(admin: Client, asked: RebuildRequest) -> None:
@@ -128,7 +132,9 @@ def test_a_request_that_lapsed_says_so(admin: Client, asked: RebuildRequest) -> 
     assert "nobody decided in time" in html
     assert "Grant…" not in html
     expire()
-    assert "nobody decided in time" in show(admin, "requests")
+    html = show(admin, "requests")
+    assert "nobody decided in time" in html
+    assert ">Expired</span>" in html
 
 
 def test_one_that_is_paused_is_not_up_to_date(viewer: Client) -> None:
