@@ -80,6 +80,8 @@ def describe_left_alone(rows: list[Projection], why: str, lags: list[Lag]) -> Ne
 
 
 def describe_late(row: Projection, lag: Lag, is_consumed: bool) -> Need:
+    # What its account misses is a need of its own.
+    row.accounting = {}
     reason = explain(row, Measures(lag, Rates(), []), is_consumed=is_consumed)
     # That it is only slow its own page tells with figures.
     is_at_work = is_consumed and not row.block and row.state == Projection.State.RUNNING

@@ -159,6 +159,20 @@ def test_a_page_counts_among_those_that_need_you_whoever_is_listed_and_nobody_el
     assert ("1 of 1 projections needs you" in viewer.get("/").content.decode()) == bool(needs)
 
 
+def test_one_that_is_too_far_behind_and_misses_events_is_explained_twice(pay: Callable[..., int]) -> None:
+    only("journal")
+    account = {"missing": 1, "named": [{"position": 1}]}
+    Projection.objects.update(state="paused", accounting=account)
+    pay("a", 1)
+    age(6)
+    missing, late = [*find_troubled(), *find_late()]
+    assert (missing.headline, missing.tone) == ("journal is missing 1 event", "bad")
+    assert (late.headline, late.tone) == ("journal is 1 event behind", "warn")
+    assert late.sentence == (
+        "The oldest has waited for 6 min. Paused; it keeps its place until somebody resumes it."
+    )
+
+
 def test_of_many_missing_events_the_first_are_named_and_the_others_counted(db: None) -> None:
     only("journal")
     for missing, said in ((1, "position 1,001"), (12, "positions 1,001, 1,002, 1,003 and 9 more")):

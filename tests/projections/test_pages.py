@@ -121,6 +121,9 @@ def test_a_moment_is_not_behind(viewer: Client, pay: Pay, consumed: None) -> Non
     Projection.objects.exclude(name="letters").delete()
     pay("a", 1)
     assert sentence("letters") == "It has come past every event of its types but those of this moment."
+    html = show(viewer, Projection.objects.get())
+    assert '<p class="d">only of this moment</p>' in html
+    assert '<p class="n">– / 0.0</p><p class="d">what comes in is unknown</p>' in html
     assert b"All projections are up to date" in viewer.get(reverse("projections:projections")).content
     assert b"every projection is up to date" in viewer.get(reverse("overview")).content
     age(seconds=2 * lag.MOMENT_SECONDS)
