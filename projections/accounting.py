@@ -115,6 +115,15 @@ class Account:
     # Up to MOST_NAMED of the missing.
     named: list[dict[str, Any]] = field(default_factory=list)
 
+    @property
+    def has_stored(self) -> bool:
+        """Whether the store has one of those that are named, so that it can be handled again."""
+        return any(event["event_id"] for event in self.named)
+
+    @property
+    def has_gone(self) -> bool:
+        return not all(event["event_id"] for event in self.named)
+
 
 def check(row: Projection) -> Account:
     """Take the account and keep it on the row; what seems missing is looked at again under the lock."""

@@ -11,19 +11,16 @@ class ProjectionsConfig(AppConfig):
         from dashboard.embedded.applications import run_beside
         from projections.declared import sync_declared
         from projections.definition import list_projectors
-        from projections.foreign.queries import find_troubled as find_troubled_foreign
+        from projections.foreign.needs import find_troubled as find_troubled_foreign
         from projections.foreign.record import keep, look
-        from projections.needs import find_lagging, find_lagging_foreign
-        from projections.queries import find_troubled
+        from projections.needs import find_late, find_troubled
         from sources.api import keep_checkpoints
 
         # Every app's own `projections.py`.
         autodiscover_modules("projections")
         if list_projectors():
             run_beside("consumer", "consume")
-        attention.register(find_troubled, rank=1)
-        attention.register(find_troubled_foreign, rank=1)
-        attention.register(find_lagging, rank=3)
-        attention.register(find_lagging_foreign, rank=3)
+        for finder in (find_troubled, find_late, find_troubled_foreign):
+            attention.register(finder, rank=1)
         keep_checkpoints(look, keep)
         post_migrate.connect(sync_declared, sender=self)

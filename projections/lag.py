@@ -20,6 +20,9 @@ TREND_WINDOW = timedelta(hours=1)
 # An event takes a turn of its consumer, its handler and a commit, and a page is seconds old when it is read: one that
 # came a moment ago is on its way, and a projection that waits for nothing older is up to date.
 MOMENT_SECONDS = 5.0
+# Behind by so many events for longer than a burst takes, or for so long, whatever the number: somebody has to look.
+MANY_EVENTS, BURST_SECONDS = 1000, 60
+LONG_SECONDS = 300
 
 # The total of each type is kept under the head's lock, and what a projection has seen of its types with its checkpoint:
 # what is left is a subtraction. The delay is the age of the event after the checkpoint, one probe of the primary key.
@@ -70,6 +73,11 @@ class Lag:
     def is_behind(self) -> bool:
         """Events wait, and not only those of this moment; of those whose age is not known that is assumed."""
         return self.events > 0 and (self.oldest_at is None or self.delay_seconds >= MOMENT_SECONDS)
+
+    def is_too_far(self, grace_seconds: float = 0) -> bool:
+        """Whether somebody has to look; retries that a policy allows come on top."""
+        delay = self.delay_seconds - grace_seconds
+        return delay > LONG_SECONDS or (self.events >= MANY_EVENTS and delay > BURST_SECONDS)
 
 
 class Sample(NamedTuple):

@@ -1,90 +1,113 @@
-"""What the projections want a person to look at besides those that have stopped; asked on every page."""
+"""Which projections need a person, ours and those of other systems, and why; asked on every page."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
+from django.db.models import Q
 from django.urls import reverse
-from django.utils import timezone
 
 from dashboard.attention import Need
-from dashboard.templatetags.console import duration
+from dashboard.templatetags.console import clause, duration, say_ago
 from projections.lag import Lag, Measures, Rates, get_lags
-from projections.models import NATIVE, ForeignProjection, Projection
-from projections.models.foreign import STALE_AFTER
-from projections.queries import list_consumed
-from projections.reasons import explain
+from projections.models import NATIVE, Projection
+from projections.queries import count_open_requests, list_consumed
+from projections.reasons import describe_error, explain, explain_left_alone, is_left_alone
 
-# Behind by so many events, and for longer than a burst takes; or for so long, whatever the number. Retries that its
-# policy allows come on top.
-MANY_EVENTS, BURST_SECONDS = 1000, 60
-LONG_SECONDS = 300
 # More than these are one thing that needs a person, not many.
 MOST_NEEDS = 5
+# Of so many events or projections the first are named.
+MOST_NAMED = 3
 # The others wait for a person already, or are being worked on.
 WATCHED = (Projection.State.RUNNING, Projection.State.PAUSED)
 
 
-def find_lagging() -> Iterator[Need]:
-    """Projections that are too far behind, in one small query if there is none."""
-    lags = {pk: lag for pk, lag in get_lags().items() if lag.events}
+def find_troubled() -> Iterator[Need]:
+    """Those that wait for a decision; one small query."""
+    troubled = Q(state=Projection.State.STOPPED) | Q(accounting__missing__gt=0)
+    rows = Projection.objects.filter(troubled, source=NATIVE)
+    columns = ("name", "state", "state_since", "position", "accounting", "error_type", "error_message")
+    for row in rows.only(*columns)[:20]:
+        url = reverse("projections:projection", args=[row.pk])
+        if row.state == Projection.State.STOPPED:
+            since = f"Stopped {say_ago(row.state_since)}; nothing after it is handled."
+            sentence = f"{clause(describe_error(row))}. {since}"
+            yield Need(f"{row.name} has stopped on one event", sentence, url, "Decide")
+        if missing := row.accounting.get("missing"):
+            positions = [f"{found['position']:,}" for found in row.accounting["named"]]
+            headline = f"{row.name} is missing {missing:,} event{'' if missing == 1 else 's'}"
+            named = f"position{'' if missing == 1 else 's'} {name_some(positions, missing)}"
+            yield Need(headline, f"Neither done nor on record: {named}.", url, "See the account")
+    if count := count_open_requests():
+        sentence = "Somebody who may rebuild has to grant or deny."
+        url = reverse("projections:requests")
+        headline = f"{count} rebuild{' is' if count == 1 else 's are'} asked for"
+        yield Need(headline, sentence, url, "See the requests", "warn")
+
+
+def find_late() -> Iterator[Need]:
+    """Those that nobody consumes, and those that are too far behind; one small query while nothing waits."""
+    lags = {pk: lag for pk, lag in get_lags().items() if lag.is_behind}
     if not lags:
         return
-    rows = Projection.objects.filter(pk__in=lags, source=NATIVE, state__in=WATCHED).defer(
-        "stacktrace", "tries"
-    )
-    lagging = [row for row in rows.order_by("name") if is_lagging(lags[row.pk], row.grace_seconds)]
-    if len(lagging) > MOST_NEEDS:
-        yield sum_up([row.name for row in lagging])
-        return
-    consumed = list_consumed() if lagging else set()
-    for row in lagging:
-        why = explain_why(row, lags[row.pk], row.name in consumed)
-        yield describe(row.name, lags[row.pk], why, reverse("projections:projection", args=[row.pk]))
+    rows = Projection.objects.filter(pk__in=lags, source=NATIVE, state__in=WATCHED)
+    consumed = list_consumed()
+    left_alone: dict[str, list[Projection]] = {}
+    late = []
+    for row in rows.defer("stacktrace", "tries").order_by("name"):
+        is_consumed = row.name in consumed
+        if is_left_alone(row, lags[row.pk], is_consumed):
+            left_alone.setdefault(explain_left_alone(row), []).append(row)
+        elif lags[row.pk].is_too_far(row.grace_seconds):
+            late.append((row, lags[row.pk], is_consumed))
+    for why, some in left_alone.items():
+        yield describe_left_alone(some, why, [lags[row.pk] for row in some])
+    if len(late) > MOST_NEEDS:
+        yield sum_up([row.name for row, _, _ in late])
+    else:
+        yield from (describe_late(*found) for found in late)
 
 
-def find_lagging_foreign() -> Iterator[Need]:
-    """The same of projections that other systems run; those that do not run are needs of their own."""
-    now = timezone.now()
-    rows = ForeignProjection.objects.filter(
-        state=ForeignProjection.State.RUNNING,
-        lag__gt=0,
-        oldest_at__lt=now - timedelta(seconds=BURST_SECONDS),
-        read_at__gt=now - STALE_AFTER,
-    ).exclude(lag_bound=ForeignProjection.Bound.AT_MOST)
-    lags = {row: Lag(0, row.lag or 0, row.oldest_at) for row in rows.order_by("source", "name")}
-    lagging = [row for row, lag in lags.items() if is_lagging(lag, grace_seconds=0)]
-    if len(lagging) > MOST_NEEDS:
-        yield sum_up([str(row) for row in lagging])
-        return
-    for row in lagging:
-        url = reverse("projections:foreign", args=[row.pk])
-        bound = f"{row.get_lag_bound_display()} " if row.lag_bound else ""
-        yield describe(str(row), lags[row], row.evidence, url, bound)
+def describe_left_alone(rows: list[Projection], why: str, lags: list[Lag]) -> Need:
+    """One process consumes them all, so they are one need."""
+    waited = max(lag.delay_seconds for lag in lags)
+    # Of an event that the store has no longer nobody can tell the age.
+    since = f"The oldest event has waited for {duration(waited)}. " if waited else ""
+    if len(rows) == 1:
+        url = reverse("projections:projection", args=[rows[0].pk])
+        return Need(f"Nobody consumes {rows[0].name}", f"{since}{why}", url, "See the projection")
+    headline = f"Nobody consumes {len(rows):,} projections"
+    sentence = f"{name_some([row.name for row in rows], len(rows))}. {since}{why}"
+    return Need(headline, sentence, reverse("projections:projections"), "See the projections")
 
 
-def describe(name: str, lag: Lag, why: str, url: str, bound: str = "") -> Need:
+def describe_late(row: Projection, lag: Lag, is_consumed: bool) -> Need:
+    # What its account misses is a need of its own.
+    row.accounting = {}
+    reason = explain(row, Measures(lag, Rates(), []), is_consumed=is_consumed)
+    # That it is only slow its own page tells with figures.
+    is_at_work = is_consumed and not row.block and row.state == Projection.State.RUNNING
+    why = "It is at work." if is_at_work else reason.sentence
+    url = reverse("projections:projection", args=[row.pk])
+    return describe_lag(row.name, lag, why, url, reason.tone)
+
+
+def describe_lag(name: str, lag: Lag, why: str, url: str, tone: str = "warn", bound: str = "") -> Need:
     return Need(
         f"{name} is {bound}{lag.events:,} event{'' if lag.events == 1 else 's'} behind",
         f"The oldest has waited for {duration(lag.delay_seconds)}. {why}",
         url,
         "See the projection",
-        "warn",
+        tone,
     )
 
 
 def sum_up(names: list[str]) -> Need:
-    sentence = f"{', '.join(names[:3])} and {len(names) - 3:,} more have fallen behind."
+    sentence = f"{name_some(names, len(names))} have fallen behind."
     url = reverse("projections:projections")
     return Need(f"{len(names):,} projections are behind", sentence, url, "See the projections", "warn")
 
 
-def is_lagging(lag: Lag, grace_seconds: float) -> bool:
-    delay = lag.delay_seconds - grace_seconds
-    return delay > LONG_SECONDS or (lag.events >= MANY_EVENTS and delay > BURST_SECONDS)
-
-
-def explain_why(row: Projection, lag: Lag, is_consumed: bool) -> str:
-    """What holds it up; that it is only slow its own page tells with figures."""
-    if is_consumed and not row.block and row.state == Projection.State.RUNNING:
-        return "It is at work."
-    return explain(row, Measures(lag, Rates(), []), is_consumed=is_consumed, run=None, waits=None).sentence
+def name_some(names: list[str], number: int) -> str:
+    """The first few of so many."""
+    shown = names[:MOST_NAMED]
+    last = f"{number - len(shown):,} more" if number > len(shown) else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last

@@ -1,22 +1,18 @@
 """Where the pages' figures come from."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db.models import Count, Max, Min, Q, QuerySet
-from django.urls import reverse
+from django.db.models import Count, Max, Min, QuerySet
 from django.utils import timezone
 
-from dashboard.attention import Need
 from dashboard.models import AuditEntry, Heartbeat, Lane, Run
-from dashboard.templatetags.console import clause
 from dashboard.workers.queries import is_silent, list_heartbeats
 from dlq.api import count_open, count_overrides
 from projections.charts import draw_spark
 from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, count_seen, get_measures
 from projections.models import NATIVE, Event, Pace, Projection, RebuildRequest, Skip, WaitingEvent
-from projections.reasons import Reason, Waits, describe_error, explain
+from projections.reasons import Reason, Waits, explain
 from projections.store import get_head, get_tail
 
 # Shown of a history; the audit trail has all of it.
@@ -24,9 +20,6 @@ HISTORY_SIZE = 20
 CHART_WINDOW = timedelta(hours=1)
 # What a rebuild does when none has been seen: slow rather than fast, so that nobody is disappointed.
 MODEST_RATE = 2000.0
-
-
-MOVING = (Projection.State.RUNNING, Projection.State.REBUILDING)
 
 
 @dataclass(frozen=True)
@@ -37,6 +30,7 @@ class Row:
     measures: Measures
     reason: Reason
     run: Run | None
+    is_consumed: bool
     letters: dict[str, int] = field(default_factory=dict)
     waits: Waits | None = None
 
@@ -62,8 +56,13 @@ class Row:
     @property
     def seconds_left(self) -> float | None:
         """None: it does not move, or nobody can tell."""
-        is_moving = self.projection.state in MOVING and not self.projection.block
-        return self.measures.seconds_left if is_moving else None
+        return self.measures.seconds_left if self.is_moving else None
+
+    @property
+    def is_moving(self) -> bool:
+        state, State = self.projection.state, Projection.State
+        is_worked_on = state == State.REBUILDING or (state == State.RUNNING and self.is_consumed)
+        return is_worked_on and not self.projection.block
 
     @property
     def open_count(self) -> int:
@@ -79,9 +78,6 @@ class Row:
         return Sample(timezone.now(), lag.head, self.projection.position, lag.events)
 
 
-SEVERITY = {"bad": 0, "warn": 1, "info": 2, "good": 3}
-
-
 def list_rows(since: timedelta = TREND_WINDOW) -> list[Row]:
     """Every projection, those that need somebody first, with its samples since then."""
     projections = list(Projection.objects.defer("stacktrace", "tries"))
@@ -91,10 +87,11 @@ def list_rows(since: timedelta = TREND_WINDOW) -> list[Row]:
     letters = count_open([p.name for p in projections], source=NATIVE)
     rows = []
     for p in projections:
-        measured, run = measures.get(p.pk, NOTHING), runs.get(p.name)
-        reason = explain(p, measured, is_consumed=p.name in consumed, run=run, waits=waits.get(p.pk))
-        rows.append(Row(p, measured, reason, run, letters.get(p.name, {}), waits.get(p.pk)))
-    return sorted(rows, key=lambda row: (SEVERITY[row.reason.tone], row.projection.name))
+        measured, is_consumed = measures.get(p.pk, NOTHING), p.name in consumed
+        run, waiting, open_letters = runs.get(p.name), waits.get(p.pk), letters.get(p.name, {})
+        reason = explain(p, measured, is_consumed=is_consumed, run=run, waits=waiting, letters=open_letters)
+        rows.append(Row(p, measured, reason, run, is_consumed, open_letters, waiting))
+    return sorted(rows, key=lambda row: (row.reason.rank, row.projection.name))
 
 
 NOTHING = Measures(Lag(0, 0, None), Rates(), [])
@@ -166,46 +163,31 @@ def count_open_requests() -> int:
 
 @dataclass(frozen=True)
 class RebuildPreview:
-    """What a rebuild will touch."""
+    """What a rebuild will touch; `handled` is how many of the events are of its types."""
 
     events: int
+    handled: int
     seconds: float
+    # False: it was never rebuilt, and the pace is a guess.
+    is_measured: bool
     letters: int
     overrides: int
 
 
 def preview_rebuild(projection: Projection) -> RebuildPreview:
-    events = get_head() - get_tail()
+    head, tail = get_head(), get_tail()
+    events = head - tail
+    handled = count_seen(projection.event_types, head) - count_seen(projection.event_types, tail)
     earlier = Lane.objects.filter(run__kind="rebuild", run__options__projection=projection.name, rate__gt=0)
-    rate = earlier.order_by("-run_id").values_list("rate", flat=True).first() or MODEST_RATE
+    rate = earlier.order_by("-run_id").values_list("rate", flat=True).first()
     letters = sum(count_open([projection.name], source=NATIVE).get(projection.name, {}).values())
-    return RebuildPreview(events, events / rate, letters, count_overrides(projection.name, source=NATIVE))
+    overrides = count_overrides(projection.name, source=NATIVE)
+    return RebuildPreview(
+        events, handled, events / (rate or MODEST_RATE), rate is not None, letters, overrides
+    )
 
 
 def preview_reset(projection: Projection, position: int) -> tuple[int, int]:
     """How many events of its types a reset to the position would handle again, and how many it would leave out."""
     seen = [count_seen(projection.event_types, at) for at in (projection.position, position)]
     return max(seen[0] - seen[1], 0), max(seen[1] - seen[0], 0)
-
-
-def find_troubled() -> Iterator[Need]:
-    """Projections that wait for a person; one small query, since every page asks."""
-    troubled = Q(state=Projection.State.STOPPED) | Q(accounting__missing__gt=0)
-    rows = Projection.objects.filter(troubled, source=NATIVE)
-    for row in rows.only("name", "state", "position", "accounting", "error_type", "error_message")[:20]:
-        url = reverse("projections:projection", args=[row.pk])
-        if row.state == Projection.State.STOPPED:
-            headline = f"{row.name} has stopped on one event"
-            yield Need(
-                headline, f"{clause(describe_error(row))}. Nothing after it is handled.", url, "Decide"
-            )
-        if row.accounting.get("missing"):
-            named = ", ".join(f"{found['position']:,}" for found in row.accounting["named"][:3])
-            missing = row.accounting["missing"]
-            headline = f"{row.name} is missing {missing:,} event{'' if missing == 1 else 's'}"
-            yield Need(headline, f"Neither done nor on record: position {named}.", url, "See the account")
-    if count := count_open_requests():
-        sentence = "Somebody who may rebuild has to grant or deny."
-        url = reverse("projections:requests")
-        headline = f"{count} rebuild{' is' if count == 1 else 's are'} asked for"
-        yield Need(headline, sentence, url, "See the requests", "warn")

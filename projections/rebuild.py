@@ -142,7 +142,8 @@ def pause_where_it_is(row: Projection) -> None:
         found = Projection.objects.select_for_update().filter(pk=row.pk, state=State.REBUILDING)
         for position in found.values_list("position", flat=True):
             found.update(state=State.PAUSED, state_since=Now())
-            reason = (
-                f"{ended}. The read model has every event up to {position:,}; resuming goes on from there."
-            )
+            holds = f"has what was handled up to {position:,}; resuming goes on from there."
+            if position <= get_tail():
+                holds = "is empty; resuming begins at the first event."
+            reason = f"{ended}. The read model {holds}"
             audit.record("projection.pause", actor=SYSTEM, subject=row, reason=reason)

@@ -8,7 +8,8 @@ kinds.register(
     queue="rebuilds",
     rest=kinds.Rest(
         "missing from the read model",
-        "The read model holds what was handled so far; the projection is paused there, and resuming it goes on.",
+        "The read model holds what was handled so far. The projection is paused there, and goes on from there when "
+        "somebody resumes the projection.",
     ),
 )
 kinds.register(Reset(), queue="rebuilds")

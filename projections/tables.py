@@ -16,8 +16,17 @@ REQUEST_TONES = {
     RebuildRequest.State.EXPIRED: "mute",
 }
 OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
-# What succeeded was to start a run; what became of it the run says.
-STARTING = ("projection.reset", "projection.rebuild", "projection.grant_rebuild")
+# What succeeded was to begin something; what became of it the run says, or the request.
+BEGINNINGS = {
+    "projection.reset": "Started",
+    "projection.rebuild": "Started",
+    "projection.grant_rebuild": "Started",
+    "projection.request_rebuild": "Asked for",
+}
+
+
+def number_cell(template: str, name: str) -> TemplateCell:
+    return TemplateCell(template, verbose_name=name, empty_values=(), attrs=NumberColumn.attrs)
 
 
 class ProjectionTable(tables.Table):
@@ -29,10 +38,10 @@ class ProjectionTable(tables.Table):
     )
     state = TemplateCell("projections/_state_cell.html", verbose_name="State", empty_values=())
     lag = NumberColumn(accessor="measures__lag__events", verbose_name="Lag, events")
-    delay = TemplateCell("projections/_delay_cell.html", verbose_name="Delay", empty_values=())
-    rates = TemplateCell("projections/_rates_cell.html", verbose_name="In / out a second", empty_values=())
-    eta = TemplateCell("projections/_eta_cell.html", verbose_name="Done in", empty_values=())
-    letters = TemplateCell("projections/_letters_cell.html", verbose_name="Letters", empty_values=())
+    delay = number_cell("projections/_delay_cell.html", "Delay")
+    rates = number_cell("projections/_rates_cell.html", "In / out a second")
+    eta = number_cell("projections/_eta_cell.html", "Done in")
+    letters = number_cell("projections/_letters_cell.html", "Letters")
     trend = TemplateCell("projections/_spark_cell.html", verbose_name="Lag, last hour", empty_values=())
 
     class Meta:
@@ -75,7 +84,7 @@ class SkipTable(tables.Table):
         return f"{value:,}"
 
     def render_reason(self, record: Any) -> str:
-        return markup('{} <span class="dim">by {}</span>', record.reason, record.actor)
+        return markup('{}<div class="dim">by {}</div>', record.reason, record.actor)
 
     def context_verbs(self, record: Any) -> dict[str, Any]:
         return {"skip": record, "may_bring_back": self.may_bring_back}
@@ -106,8 +115,8 @@ class RequestTable(tables.Table):
 
 class OutcomeColumn(BadgeColumn):
     def render(self, value: str, record: AuditEntry, bound_column: Any) -> str:
-        if record.action in STARTING and record.outcome == AuditEntry.Outcome.SUCCEEDED:
-            return markup('<span class="badge info">Started</span>')
+        if record.outcome == AuditEntry.Outcome.SUCCEEDED and record.action in BEGINNINGS:
+            return markup('<span class="badge info">{}</span>', BEGINNINGS[record.action])
         return super().render(value, record, bound_column)
 
 

@@ -7,8 +7,11 @@ from breakers import queries as breakers
 from breakers.needs import MOST_NEEDS
 from breakers.rows import Row as BreakerRow
 from breakers.rows import make_rows
-from dashboard.overview.projections import Line, list_lines
 from dlq.queries.overview import History, OpenFigures, Recent, Slots, count_recent, cut, get_history, get_open
+from projections.lag import RATE_WINDOW
+from projections.lines import Lines, list_lines
+from projections.models import ForeignProjection
+from projections.queries import list_rows
 
 # Whichever of them needs somebody by its name is shown.
 SHOWN_BREAKERS = MOST_NEEDS
@@ -43,23 +46,8 @@ class Figures:
     recent: Recent
     slots: Slots
     history: History
-    projections: list[Line]
+    projections: Lines
     breakers: Breakers
-
-    @property
-    def behind(self) -> list[Line]:
-        """The projections that have had events before them for more than a moment, the longest delay first."""
-        lines = [line for line in self.projections if line.is_behind]
-        return sorted(lines, key=lambda line: -(line.delay_seconds or 0))
-
-    @property
-    def still_count(self) -> int:
-        """Those that do not simply go on: stopped, paused, waiting, though nothing may have waited for long yet."""
-        return sum(line.reason.tone in ("bad", "warn") for line in self.projections)
-
-    @property
-    def unknown_count(self) -> int:
-        return sum(line.lag is None for line in self.projections)
 
 
 def gather(wanted: Range) -> Figures:
@@ -69,7 +57,7 @@ def gather(wanted: Range) -> Figures:
         recent=count_recent(),
         slots=slots,
         history=get_history(slots),
-        projections=list_lines(),
+        projections=list_lines(list_rows(since=RATE_WINDOW), ForeignProjection.objects.all()),
         breakers=get_breakers(),
     )
 

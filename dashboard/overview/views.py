@@ -78,7 +78,7 @@ def describe_figures(name: str) -> dict[str, Any]:
         "success_percent": charts.find_success_percent(figures.history),
         "error_types": charts.share_error_types(figures.letters),
         "attempts": charts.share_attempts(figures.letters),
-        "projections": figures.projections[:SHOWN_PROJECTIONS],
+        "projections": figures.projections.all[:SHOWN_PROJECTIONS],
     }
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.models import Lane, Run, RunEvent
-from dashboard.runs.kinds import Rest, find_kind, get_rest
+from dashboard.runs.kinds import REST, Rest, find_kind, get_rest
 from dashboard.templatetags.console import clause
 
 MOST_COUNTED = 1_000
@@ -138,7 +138,8 @@ def sum_lanes(run: Run, lanes: list[Lane]) -> Progress:
         parts=list(draw_parts(run, counts, max(total, ended_count))),
         rate=rate,
         seconds_left=seconds_left,
-        rest=get_rest(run.kind),
+        # What has not begun has touched nothing.
+        rest=get_rest(run.kind) if run.started_at else REST,
     )
 
 

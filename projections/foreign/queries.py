@@ -1,15 +1,11 @@
 """What the pages say about projections that others run; all of it was read and kept before."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q
-from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.attention import Need
 from dashboard.models import AuditEntry
 from dashboard.templatetags.console import duration
 from dlq.api import count_open
@@ -18,15 +14,12 @@ from projections.foreign.judge import STALLED_AFTER
 from projections.foreign.watch import UNDONE
 from projections.lag import MOMENT_SECONDS, TREND_WINDOW, Lag, Sample
 from projections.models import ForeignProjection, ForeignSample
-from projections.models.foreign import STALE_AFTER
 from projections.reasons import Reason
 from sources.api import why_not
 
 State = ForeignProjection.State
 HISTORY_SIZE = 20
-MOST_TROUBLED = 50
 LOSS_IS_NEWS_FOR = timedelta(days=1)
-SEVERITY = {"bad": 0, "warn": 1, "info": 2, "mute": 3, "good": 4}
 
 
 @dataclass(frozen=True)
@@ -66,8 +59,13 @@ class ForeignRow:
         return str(settings.CONSUMERS.get(str(self.projection), {}).get("strategy", ""))
 
     @property
+    def has_target(self) -> bool:
+        """Whether redrive.toml says where its letters are replayed to."""
+        return "target" in settings.CONSUMERS.get(str(self.projection), {})
+
+    @property
     def is_undone(self) -> bool:
-        return bool(self.projection.reset.get("verdict") == UNDONE)
+        return is_undone(self.projection)
 
     @property
     def worst(self) -> Reason:
@@ -86,7 +84,7 @@ def list_foreign_rows(source: str = "") -> list[ForeignRow]:
         ForeignRow(p, explain(p), letters[p.source].get(p.name, {}), samples.get(p.pk, []))
         for p in projections
     ]
-    return sorted(rows, key=lambda row: (SEVERITY[row.worst.tone], str(row.projection)))
+    return sorted(rows, key=lambda row: (row.worst.rank, str(row.projection)))
 
 
 def get_foreign_row(projection: ForeignProjection) -> ForeignRow:
@@ -113,18 +111,52 @@ def explain(row: ForeignProjection) -> Reason:
 
 
 def explain_worst(row: ForeignProjection) -> Reason:
-    """Its state, unless what happened to its events is worse than that."""
+    """Its state, unless what happened to its events is worse than that; and whether a person has to do something."""
     reason = explain(row)
-    if row.reset.get("verdict") == UNDONE and reason.tone != "bad":
-        return Reason("Reset undone", "bad", row.reset["sentence"])
-    if is_recent_loss(row) and reason.tone not in ("bad", "warn"):
-        return Reason("Unaccounted", "warn", row.unaccounted["sentence"])
-    return reason
+    if reason.tone != "bad" and is_undone(row):
+        reason = Reason("Reset undone", "bad", row.reset["sentence"])
+    elif reason.tone != "bad" and is_recent_loss(row):
+        reason = Reason("Unaccounted", "warn", row.unaccounted["sentence"])
+    return replace(reason, needs_you=needs_somebody(row))
 
 
-def is_behind(row: ForeignProjection) -> bool:
-    """Events waited when it was read, and not only those of that moment; what is not known is not behind."""
-    if row.is_stale or not row.lag:
+def needs_somebody(row: ForeignProjection) -> bool:
+    """The one rule by which pages count those that need you; what is listed among the needs is each of these."""
+    return is_idle(row) or is_undone(row) or is_recent_loss(row) or is_late(row)
+
+
+def is_idle(row: ForeignProjection) -> bool:
+    """Whether it was seen not to move, or not to run, and events wait or may wait."""
+    return not row.is_stale and get_tone(row) == "bad"
+
+
+def is_undone(row: ForeignProjection) -> bool:
+    return bool(row.reset.get("verdict") == UNDONE)
+
+
+def is_recent_loss(row: ForeignProjection) -> bool:
+    """Its page names lost events for as long as its letters show them; on the overview they are news for a day."""
+    newest_at = row.unaccounted.get("newest_at")
+    return bool(newest_at) and timezone.now() - datetime.fromisoformat(newest_at) < LOSS_IS_NEWS_FOR
+
+
+def is_late(row: ForeignProjection) -> bool:
+    """Whether it runs, and is too far behind."""
+    return row.state == State.RUNNING and bool(is_behind(row)) and find_lag(row).is_too_far()
+
+
+def find_lag(row: ForeignProjection) -> Lag:
+    return Lag(0, row.lag or 0, row.oldest_at)
+
+
+def is_behind(row: ForeignProjection) -> bool | None:
+    """Events waited when it was read, and not only those of that moment; None: nobody can tell.
+
+    Events of types that it does not handle may wait for ever: "at most so many" may be none.
+    """
+    if row.is_stale or row.lag is None or row.lag_bound == ForeignProjection.Bound.AT_MOST:
+        return None
+    if not row.lag:
         return False
     return row.oldest_at is None or (row.read_at - row.oldest_at).total_seconds() >= MOMENT_SECONDS
 
@@ -137,6 +169,8 @@ def get_tone(row: ForeignProjection) -> str:
         is_new = timezone.now() - row.state_since < STALLED_AFTER
         return "warn" if row.lag == 0 or is_new else "bad"
     if row.state == State.RUNNING:
+        if is_late(row):
+            return "warn"
         return "info" if is_behind(row) else "good"
     return "warn" if row.lag or not row.has_checkpoint else "mute"
 
@@ -146,9 +180,9 @@ def find_refusal(row: ForeignProjection) -> str:
     if not row.has_checkpoint:
         return "There is no checkpoint to reset."
     if row.is_stale:
-        return f"No reset: {row.source} does not answer."
+        return f"No reset. {row.source} does not answer."
     if missing := why_not(row.source, "resets_checkpoints"):
-        return f"No reset: {missing}"
+        return f"No reset. {missing}"
     if row.state == State.RUNNING or (row.state == State.STALLED and row.is_worker_seen):
         return (
             "No reset while its worker runs: it would write its checkpoint anew at the head. Stop it first."
@@ -159,44 +193,3 @@ def find_refusal(row: ForeignProjection) -> str:
 def list_history(row: ForeignProjection) -> list[AuditEntry]:
     entries = AuditEntry.objects.filter(subject=str(row), action__startswith="projection.")
     return list(entries.order_by("-at", "-id")[:HISTORY_SIZE])
-
-
-def find_troubled() -> Iterator[Need]:
-    """Foreign projections that wait for a person; one small query, since every page asks."""
-    idle = Q(state=State.STALLED) | (Q(state=State.STOPPED) & ~Q(lag=0))
-    fresh = Q(read_at__gt=timezone.now() - STALE_AFTER)
-    lost, undone = Q(unaccounted__number__gt=0), Q(reset__verdict=UNDONE)
-    rows = ForeignProjection.objects.filter((idle & fresh) | lost | undone).order_by("source", "name")
-    found = list(rows[:MOST_TROUBLED])
-    yield from find_idle([row for row in found if get_tone(row) == "bad" and not row.is_stale])
-    for row in found:
-        url = reverse("projections:foreign", args=[row.pk])
-        if row.reset.get("verdict") == UNDONE:
-            yield Need(f"The reset of {row} seems undone", row.reset["sentence"], url, "See the checkpoint")
-        if is_recent_loss(row):
-            number = row.unaccounted["number"]
-            headline = f"{row} may have lost {number:,} event{'' if number == 1 else 's'}"
-            yield Need(headline, row.unaccounted["sentence"], url, "See which", "warn")
-
-
-def is_recent_loss(row: ForeignProjection) -> bool:
-    """Its page names lost events for as long as its letters show them; on the overview they are news for a day."""
-    newest_at = row.unaccounted.get("newest_at")
-    return bool(newest_at) and timezone.now() - datetime.fromisoformat(newest_at) < LOSS_IS_NEWS_FOR
-
-
-def find_idle(rows: list[ForeignProjection]) -> Iterator[Need]:
-    """One worker often runs them all, so those of a source that are in the same state are one need."""
-    alike: dict[tuple[str, str], list[ForeignProjection]] = {}
-    for row in rows:
-        alike.setdefault((row.source, row.get_state_display().lower()), []).append(row)
-    for (source, word), some in alike.items():
-        url = reverse("projections:foreign", args=[some[0].pk])
-        if len(some) == 1:
-            yield Need(f"{some[0]} is {word}", some[0].evidence, url, "See what waits")
-        else:
-            names = ", ".join(row.name for row in some[:3]) + (" and others" if len(some) > 3 else "")
-            headline = f"{len(some)} projections of {source} are {word}"
-            last = max(some, key=lambda row: row.lag or 0)
-            sentence = f"{names}. Of {last.name}: {last.evidence}"
-            yield Need(headline, sentence, reverse("projections:projections"), "See them")

@@ -5,6 +5,7 @@ If the worker dies
 2. after it, before the recording: the next try finds no checkpoint, which is what was wanted, and records that.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from dashboard.models import AuditEntry, Run
@@ -51,11 +52,20 @@ def reset_there(row: ForeignProjection) -> bool:
         return visit.checkpoints.reset_checkpoint(row.name, stamp=row.stamp)
 
 
-def find_last_refusal(history: list[AuditEntry]) -> str:
-    """Why the latest reset from here changed nothing; empty: it did, or there was none."""
+@dataclass(frozen=True)
+class Refused:
+    """A reset that changed nothing, and why."""
+
+    run: Run
+    reason: str
+
+
+def find_last_refused(history: list[AuditEntry]) -> Refused | None:
+    """The latest reset from here, if it was refused; None: it was not, or there was none."""
     run_id = next((entry.details["run"] for entry in history if "run" in entry.details), 0)
     run = Run.objects.filter(pk=run_id).first()
-    return find_refusal(run) if run else ""
+    reason = find_refusal(run) if run else ""
+    return Refused(run, reason) if run and reason else None
 
 
 def find_refusal(run: Run) -> str:

@@ -4,6 +4,7 @@ import django_tables2 as tables
 
 from dashboard.columns import TemplateCell
 from projections.foreign.queries import ForeignRow
+from projections.tables import number_cell
 
 CELLS = "projections/foreign"
 
@@ -11,14 +12,9 @@ CELLS = "projections/foreign"
 class ForeignTable(tables.Table):
     name = TemplateCell(f"{CELLS}/_name_cell.html", verbose_name="Projection", empty_values=())
     state = TemplateCell(f"{CELLS}/_state_cell.html", verbose_name="State", empty_values=())
-    lag = TemplateCell(
-        f"{CELLS}/_lag_cell.html",
-        verbose_name="Lag, events",
-        empty_values=(),
-        attrs={"th": {"class": "num"}, "td": {"class": "num"}},
-    )
-    delay = TemplateCell(f"{CELLS}/_delay_cell.html", verbose_name="Delay", empty_values=())
-    letters = TemplateCell(f"{CELLS}/_letters_cell.html", verbose_name="Letters", empty_values=())
+    lag = number_cell(f"{CELLS}/_lag_cell.html", "Lag, events")
+    delay = number_cell(f"{CELLS}/_delay_cell.html", "Delay")
+    letters = number_cell(f"{CELLS}/_letters_cell.html", "Letters")
     trend = TemplateCell(f"{CELLS}/_spark_cell.html", verbose_name="Lag, last hour", empty_values=())
 
     class Meta:

@@ -11,7 +11,7 @@ from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
 from dlq.api import list_recent
 from projections import operations
 from projections.foreign import queries
-from projections.foreign.reset import find_last_refusal
+from projections.foreign.reset import find_last_refused
 from projections.models import ForeignProjection
 from projections.operations import ProjectionStateError
 from projections.tables import HistoryTable
@@ -29,7 +29,7 @@ def show_foreign(request: HtmxHttpRequest, foreign_id: int) -> HttpResponse:
         "projection": projection,
         "no_reset": queries.find_refusal(projection),
         "recent": list_recent(projection.name, source=projection.source, limit=RECENT_SIZE),
-        "last_refusal": find_last_refusal(history),
+        "last_refused": find_last_refused(history),
         "history": HistoryTable(history),
         "live_url": request.path,
     }

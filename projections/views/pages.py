@@ -1,4 +1,5 @@
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from django.core.exceptions import BadRequest
@@ -12,10 +13,11 @@ from dashboard.paging import get_page, live_url
 from dlq.api import list_recent
 from projections import accounting, charts, queries
 from projections.definition import find_projector
-from projections.foreign.queries import SEVERITY, is_behind, list_foreign_rows
+from projections.foreign.queries import list_foreign_rows
 from projections.foreign.tables import ForeignTable
+from projections.lines import list_lines
 from projections.models import NATIVE, Projection
-from projections.reasons import Reason, explain_missing
+from projections.reasons import SEVERITY, Reason, explain_missing
 from projections.store.read import find_event
 from projections.tables import HistoryTable, ProjectionTable, RequestTable, SkipTable
 
@@ -27,29 +29,22 @@ MAYBE_ID = re.compile(r"[0-9]{1,18}")
 @require_safe
 def list_projections(request: HtmxHttpRequest) -> HttpResponse:
     rows, foreign = queries.list_rows(), list_foreign_rows()
-    reasons = [(str(row.projection), row.reason) for row in rows]
-    reasons_elsewhere = [(str(row.projection), row.worst) for row in foreign]
     context = {
         "rows": rows,
         "table": ProjectionTable(rows),
-        "troubled": [(name, why) for name, why in reasons + reasons_elsewhere if why.tone == "bad"],
-        "total_count": len(rows) + len(foreign),
-        "behind_count": sum(row.is_behind for row in rows)
-        + sum(is_behind(row.projection) for row in foreign),
-        # Paused, waiting or just stopped: nobody is needed yet, and up to date is not the word.
-        "uneasy_count": sum(why.tone == "warn" for _, why in reasons + reasons_elsewhere),
-        "unknown_count": sum(row.projection.lag is None or row.projection.is_stale for row in foreign),
+        "lines": list_lines(rows, [row.projection for row in foreign]),
         "foreign": foreign,
         "foreign_table": ForeignTable(foreign),
         # What needs somebody is not to be scrolled for.
-        "is_foreign_first": find_gravest(reasons_elsewhere) < min(find_gravest(reasons), SEVERITY["info"]),
+        "is_foreign_first": find_gravest(row.worst for row in foreign)
+        < min(find_gravest(row.reason for row in rows), (True, SEVERITY["info"])),
         "live_url": request.path,
     }
     return render_page(request, "projections/projections.html", context, title="Projections")
 
 
-def find_gravest(reasons: list[tuple[str, Reason]]) -> int:
-    return min((SEVERITY[why.tone] for _, why in reasons), default=SEVERITY["good"])
+def find_gravest(reasons: Iterable[Reason]) -> tuple[bool, int]:
+    return min((reason.rank for reason in reasons), default=(True, SEVERITY["good"]))
 
 
 @require_safe

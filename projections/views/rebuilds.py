@@ -14,7 +14,7 @@ from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, saying_refusal
 from dashboard.templatetags.console import duration
 from projections import operations, queries
-from projections.models import Projection, RebuildRequest
+from projections.models import Effects, Projection, RebuildRequest
 from projections.operations import ProjectionStateError
 from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
 
@@ -117,11 +117,17 @@ def deny(request: HttpRequest, request_id: int) -> HttpResponse:
 
 def describe_rebuild(row: Projection) -> list[str]:
     preview = queries.preview_rebuild(row)
-    events = "1 event is" if preview.events == 1 else f"{preview.events:,} events are"
-    took = "less than a second" if preview.seconds < 1 else f"about {duration(preview.seconds)}"
+    events = "1 event" if preview.events == 1 else f"{preview.events:,} events"
+    takes = "less than a second" if preview.seconds < 1 else f"about {duration(preview.seconds)}"
+    pace = (
+        "At the pace of its last rebuild" if preview.is_measured else "Its pace is unknown; at a modest one"
+    )
     sentences = [
-        f"The read model of {row} is emptied by its own truncate(), and {events} handled again, in {took}. "
-        "Until then readers see it incomplete."
+        f"The read model of {row} is emptied by its own truncate(), and the store is gone through from its first "
+        f"event: {events}, {preview.handled:,} of its types. {pace} that takes {takes}. Until then readers see it "
+        "incomplete.",
+        *warn_of_effects(row),
+        "An event that would stop it when it is live becomes a dead letter, and its stream is parked behind it.",
     ]
     if preview.letters:
         sentences.append(f"Open or parked letters that close as their events succeed: {preview.letters:,}.")
@@ -130,6 +136,13 @@ def describe_rebuild(row: Projection) -> list[str]:
             f"Decisions to skip, discard or replace an event that are honoured: {preview.overrides:,}."
         )
     return sentences
+
+
+def warn_of_effects(row: Projection) -> list[str]:
+    """What is to be said before its events are handled again."""
+    if row.effects == Effects.DATABASE:
+        return []
+    return ["Its effects outside this database happen a second time, and cannot be undone."]
 
 
 def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run]) -> HttpResponse:

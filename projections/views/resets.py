@@ -17,10 +17,11 @@ from projections.definition import find_projector
 from projections.models import Projection
 from projections.store import find_position, get_tail
 from projections.views.confirm import Confirmation, ask, get_reason
-from projections.views.rebuilds import start
+from projections.views.rebuilds import start, warn_of_effects
 from projections.views.verbs import read_position
 
-TARGETS = ("start", "position", "time")
+# Targets that have a field of their own.
+FIELDS = ("position", "time")
 
 
 @require_safe
@@ -39,12 +40,15 @@ def confirm_reset(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
             problem, status = operations.why_no_reset(row, position), 409
     if position is None or problem:
         to = request.GET.get("to", "")
+        to = to if to in FIELDS else ""
         context = {
             "row": row,
             "back": back,
             "problem": problem,
             "zone": timezone.get_current_timezone_name(),
-            "to": to if to in TARGETS else "position",
+            "to": to or "position",
+            # The field at which it is said; empty: at none.
+            "wrong": to if problem else "",
             "position": request.GET.get("position", "")[:40] or row.position,
             "time": request.GET.get("time", "")[:40],
         }
@@ -79,20 +83,27 @@ def reset(request: HttpRequest, projection_id: int) -> HttpResponse:
 
 def describe_reset(row: Projection, position: int) -> list[str]:
     again, left_out = queries.preview_reset(row, position)
+    runs = ["It runs again from there."] if row.state == Projection.State.STOPPED else []
     if position < row.position:
+        events = "1 event of its types is" if again == 1 else f"{again:,} events of its types are"
         return [
-            f"{row} goes back from {row.position:,} to {position:,}. Events of its types that are handled again: "
-            f"{again:,}, and what it handles until then.",
+            f"{row} goes back from {row.position:,} to {position:,}. {events} handled again, and so is what it handles "
+            "before the reset is done.",
             "The read model is not emptied: what its handlers add, they add a second time."
             + (" A rebuild would empty it." if supports_rebuild(row) else ""),
+            *warn_of_effects(row),
+            *runs,
         ]
     if position > row.position:
+        events = "1 event of its types is" if left_out == 1 else f"{left_out:,} events of its types are"
         return [
-            f"{row} goes forward from {row.position:,} to {position:,}. Events of its types that are never "
-            f"handled: {left_out:,}. No letter tells of them.",
+            f"{row} goes forward from {row.position:,} to {position:,}. {events} never handled. No letter tells of "
+            f"{'it' if left_out == 1 else 'them'}.",
             "The account begins there.",
+            *runs,
         ]
-    return [f"{row} stays at {position:,}. What holds it up is tried afresh, and the account begins there."]
+    tried = ["What holds it up is tried afresh."] if row.block else []
+    return [f"{row} stays at {position:,}, and the account begins there.", *tried, *runs]
 
 
 def supports_rebuild(row: Projection) -> bool:
@@ -113,10 +124,11 @@ def read_target(params: QueryDict) -> int:
 
 
 def read_time(params: QueryDict) -> datetime:
+    given = params.get("time", "")
     try:
-        at = parse_datetime(params.get("time", ""))
+        at = parse_datetime(given)
     except ValueError:
         at = None
     if at is None:
-        raise BadRequest("time is a date and a time, such as 2026-01-31T18:30.")
+        raise BadRequest(f"time is {given[:40]!r}; it can be a date and a time, such as 2026-01-31T18:30.")
     return at if timezone.is_aware(at) else timezone.make_aware(at)

@@ -37,7 +37,7 @@ def pause(request: HttpRequest, projection_id: int) -> HttpResponse:
         request,
         projection_id,
         lambda row: operations.pause_projection(row, actor=request.user, reason=reason),
-        "It stops after the batch in hand.",
+        "is paused; it stops after the batch in hand.",
     )
 
 
@@ -48,7 +48,7 @@ def resume(request: HttpRequest, projection_id: int) -> HttpResponse:
         request,
         projection_id,
         lambda row: operations.resume_projection(row, actor=request.user),
-        "It goes on from its checkpoint.",
+        "goes on from its checkpoint.",
     )
 
 
@@ -76,7 +76,7 @@ def skip(request: HttpRequest, projection_id: int) -> HttpResponse:
         request,
         projection_id,
         lambda row: operations.skip_event(row, position, actor=request.user, reason=reason),
-        f"The event at {position:,} is skipped; it goes on after it.",
+        f"has skipped the event at {position:,}.",
     )
 
 
@@ -104,7 +104,7 @@ def dead_letter(request: HttpRequest, projection_id: int) -> HttpResponse:
         request,
         projection_id,
         lambda row: operations.dead_letter_event(row, position, actor=request.user, reason=reason),
-        f"The event at {position:,} is a dead letter; its stream is parked behind it.",
+        f"has the event at {position:,} as a dead letter; its stream is parked behind it.",
     )
 
 
@@ -113,7 +113,7 @@ def dead_letter(request: HttpRequest, projection_id: int) -> HttpResponse:
 def confirm_bring_back(request: HtmxHttpRequest, skip_id: int) -> HttpResponse:
     skip = get_object_or_404(Skip.objects.select_related("projection"), pk=skip_id)
     sentences = [
-        f"{skip.event_type} of {skip.stream} becomes an open dead letter of {skip.projection}, to be replayed.",
+        f"{skip.event_type} of stream {skip.stream} becomes an open dead letter of {skip.projection}, to be replayed.",
         "Later events of its stream may have been handled already; new ones are parked until it is replayed or closed.",
     ]
     action = reverse("projections:bring_back", args=[skip.pk])
@@ -135,7 +135,7 @@ def bring_back(request: HttpRequest, skip_id: int) -> HttpResponse:
 def name_blocked(row: Projection) -> str:
     """The event that holds it up, in words; empty: none does."""
     event = find_event(row.position + 1) if row.block else None
-    return f"{event.type} of {event.stream}" if event else ""
+    return f"{event.type} of stream {event.stream}" if event else ""
 
 
 def turn_away(request: HtmxHttpRequest, row: Projection) -> HttpResponse:
@@ -162,16 +162,16 @@ def make(
 def change(
     request: HttpRequest, projection_id: int, operation: Callable[[Projection], None], done: str
 ) -> HttpResponse:
-    """Do it and go back to the projection; if its state does not allow it, say so there."""
+    """Do it and go back to the projection, and say what it has `done`, or why its state does not allow it."""
     row = get_object_or_404(Projection, pk=projection_id)
     with saying_refusal(request, ProjectionStateError):
         operation(row)
-        messages.success(request, f"{row}: {done}")
+        messages.success(request, f"{row} {done}")
     return redirect("projections:projection", projection_id=row.pk)
 
 
 def read_position(params: QueryDict) -> int:
     position = params.get("position", "")
     if not position.isascii() or not position.isdigit() or len(position) > 18:
-        raise BadRequest("position is the number of an event: a whole number.")
+        raise BadRequest(f"position is {position[:40]!r}; it can be a whole number from 0 on.")
     return int(position)

@@ -99,7 +99,9 @@ class EventcoreCheckpoints:
             if not cursor.rowcount:
                 cursor.execute(FIND_CHECKPOINT, {"name": consumer})
                 if cursor.fetchall():
-                    raise ResetRefusedError("Its checkpoint moved since you confirmed: its projector ran.")
+                    raise ResetRefusedError(
+                        "Its checkpoint moved after the reset was confirmed: its projector ran."
+                    )
         return True
 
     def _measure(self, cursor: Cursor, row: Row) -> Lag:

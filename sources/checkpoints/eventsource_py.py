@@ -118,7 +118,9 @@ class EventsourceCheckpoints:
                 refuse_if_working(seen, idle_seconds)
                 cursor.execute(DELETE_CHECKPOINT, {"name": consumer, "stamp": stamp})
                 if not cursor.rowcount:
-                    raise ResetRefusedError("Its checkpoint moved since you confirmed: its worker runs.")
+                    raise ResetRefusedError(
+                        "Its checkpoint moved after the reset was confirmed: its worker runs."
+                    )
         # One without a session at this moment may have another in the next.
         return False
 

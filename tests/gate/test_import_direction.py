@@ -18,6 +18,7 @@ LAYERS = {
         "columns",
         "exports",
         "filters",
+        "lines",
         "needs",
         "operations",
         "preview",

@@ -161,16 +161,22 @@ def test_projections_of_other_systems_are_counted_too_and_unknown_is_not_up_to_d
     ForeignProjection.objects.update(lag=3, oldest_at=now - timedelta(seconds=1))
     forget_all()
     assert "every projection is up to date" in viewer.get("/").content.decode()
-    ForeignProjection.objects.update(lag=1200, oldest_at=now - timedelta(minutes=3))
+    ForeignProjection.objects.update(lag=200, oldest_at=now - timedelta(minutes=3))
     forget_all()
     page = viewer.get("/").content.decode()
     assert "1 of 1 projections is behind" in page
-    assert "orders/totals: 1,200 events, 3 min" in page
+    assert '<p class="d">orders/totals: 200 events, 3 min</p>' in page
+    ForeignProjection.objects.update(lag=1200)
+    forget_all()
+    page = viewer.get("/").content.decode()
+    assert "1 of 1 projections needs you" in page
+    assert '<p class="d">1 needs you; orders/totals: 1,200 events, 3 min</p>' in page
     assert f'href="/projections/foreign/{row.pk}/"' in page
     ForeignProjection.objects.update(read_at=now - timedelta(minutes=5))
     forget_all()
     page = viewer.get("/").content.decode()
-    assert "the lag of 1 projection is not known" in page
+    assert "1 of 1 projections may be behind" in page
+    assert '<p class="n">unknown</p><p class="d">1 may be</p>' in page
     assert "up to date" not in page
 
 

@@ -86,8 +86,8 @@ def test_a_lag_that_is_only_a_bound_is_said_to_be_one(viewer: Client) -> None:
 def test_a_projection_that_has_stopped_is_not_up_to_date_though_nothing_waits_yet(viewer: Client) -> None:
     stop_a_projection()
     page = look(viewer)
-    assert "projections is worth a look, and" in page
-    assert '<p class="d">1 is worth a look</p>' in page
+    assert "projections needs you, and" in page
+    assert '<p class="d">1 needs you</p>' in page
     assert "up to date," not in page
 
 

@@ -1,11 +1,13 @@
 """What is asked before a verb: it says what follows, keeps what was entered, and is not asked in vain."""
 
 from collections.abc import Callable
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from dashboard.models import Run
 from projections.models import Projection
 
 Pay = Callable[..., int]
@@ -32,13 +34,53 @@ def test_where_no_event_holds_it_up_none_can_be_passed(operator: Client, verb: s
     assert (answer["HX-Redirect"], answer.content) == (page, b"")
 
 
-def test_a_rebuild_of_one_event_is_said_as_one(admin: Client, pay: Pay) -> None:
+def test_a_rebuild_counts_the_events_that_it_goes_through_and_those_that_it_handles(
+    admin: Client, pay: Pay
+) -> None:
     pay("a", 1)
     _, html = ask(admin, "rebuild", "letters")
-    assert "and 1 event is handled again, in less than a second. Until then" in html
-    pay("a", *range(2, 4003))
+    assert "from its first event: 1 event, 1 of its types." in html
+    assert "Its pace is unknown; at a modest one that takes less than a second. Until then" in html
+    pay("a", *range(2, 4002), event_type="Noted")
     _, html = ask(admin, "rebuild", "letters")
-    assert "and 4,002 events are handled again, in about 2 s. Until then" in html
+    assert "from its first event: 4,001 events, 1 of its types." in html
+    assert "at a modest one that takes about 2 s. Until then" in html
+    run = Run.objects.create(kind="rebuild", options={"projection": "letters"}, request_key=uuid4())
+    run.lanes.create(number=0, rate=10)
+    _, html = ask(admin, "rebuild", "letters")
+    assert "At the pace of its last rebuild that takes about 6 min. Until then" in html
+    assert "An event that would stop it when it is live becomes a dead letter" in html
+
+
+@pytest.mark.parametrize(("name", "is_warned"), [("mailer", True), ("letters", False)])
+def test_effects_outside_are_said_to_happen_again(
+    admin: Client, operator: Client, pay: Pay, work: Work, name: str, is_warned: bool
+) -> None:
+    pay("a", 1)
+    work(name)
+    for client, verb, query in (
+        (admin, "rebuild", ""),
+        (operator, "rebuild", ""),
+        (admin, "reset", "?to=start"),
+    ):
+        _, html = ask(client, verb, name, query)
+        assert ("Its effects outside this database happen a second time" in html) == is_warned
+    _, html = ask(admin, "reset", name, "?to=position&position=1")
+    assert "happen a second time" not in html
+
+
+def test_a_reset_says_what_becomes_of_one_that_has_stopped(admin: Client, pay: Pay, work: Work) -> None:
+    pay("a", 1)
+    pay("a", 2, mark="x", how="ValueError")
+    for name, has_stopped in (("letters", False), ("prices", True)):
+        work(name)
+        _, html = ask(admin, "reset", name, "?to=start")
+        assert ("It runs again from there." in html) == has_stopped
+        position = Projection.objects.get(name=name).position
+        _, html = ask(admin, "reset", name, f"?to=position&position={position}")
+        assert f"{name} stays at {position}, and the account begins there." in html
+        for sentence in ("What holds it up is tried afresh.", "It runs again from there."):
+            assert (sentence in html) == has_stopped
 
 
 def test_going_back_names_a_rebuild_only_where_there_is_one(admin: Client, pay: Pay, work: Work) -> None:
@@ -60,8 +102,18 @@ def test_going_back_names_a_rebuild_only_where_there_is_one(admin: Client, pay: 
             "There is no position 7; the store has no event.",
             'name="position" inputmode="numeric" value="7"',
         ),
-        ("?to=position&position=x", 400, "position is the number of an event", 'value="x"'),
-        ("?to=time&time=soon", 400, "time is a date and a time", 'value="time" checked'),
+        (
+            "?to=position&position=x",
+            400,
+            "position is &#x27;x&#x27;; it can be a whole number from 0 on.</span>",
+            'value="x" aria-label="Position" aria-invalid="true" aria-describedby="position_error" autofocus',
+        ),
+        (
+            "?to=time&time=soon",
+            400,
+            "time is &#x27;soon&#x27;; it can be a date and a time",
+            'value="time" checked',
+        ),
     ],
 )
 def test_a_reset_that_cannot_be_asks_again_with_what_was_entered(

@@ -9,11 +9,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.memo import forget_all
 from dashboard.models import Run
 from projections.models import ForeignProjection, Projection, RebuildRequest
 from projections.operations import deny_rebuild, grant_rebuild, request_rebuild
 from projections.requests import expire
-from tests.projections.test_pages import consumed
+from tests.projections.test_pages import age, consumed
 
 __all__ = ["consumed"]
 
@@ -33,7 +34,10 @@ def test_one_that_needs_somebody_is_the_headline(
     work("journal")
     html = show(viewer)
     assert "<h1>journal: stopped</h1>" in html
-    assert '<p class="sub">Stopped on the event at 1: ValueError: amount 17 is not possible</p>' in html
+    assert (
+        '<p class="sub">Stopped just now on the event at 1: ValueError: amount 17 is not possible.</p>'
+        in html
+    )
 
 
 def test_one_of_another_system_is_named_with_its_source(viewer: Client, consumed: None) -> None:
@@ -54,7 +58,7 @@ def test_one_of_another_system_is_named_with_its_source(viewer: Client, consumed
     ("given", "headline"),
     [
         ({"reset": {"verdict": "undone", "sentence": "It seems undone."}}, "bank/balances: reset undone"),
-        ({"unaccounted": {"number": 2, "sentence": "2 left no letter."}}, "worth a look"),
+        ({"unaccounted": {"number": 2, "sentence": "2 left no letter."}}, "bank/balances: unaccounted"),
     ],
 )
 def test_what_happened_to_its_events_outweighs_that_it_runs(
@@ -90,6 +94,7 @@ def test_skips_of_one_projection(operator: Client, pay: Pay, work: Work) -> None
     work("cache")
     html = show(operator, "skips", f"?projection={row.pk}")
     assert "Bring back…" in html
+    assert 'a cache entry is fetched again when it is missed<div class="dim">by policy</div>' in html
     assert "Show those of all projections" in html
 
 
@@ -104,6 +109,9 @@ def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildReq
     assert "1 rebuild asked for" in html
     assert "open until " in html
     assert "Grant…" not in html
+    # On the projection's own page it is not taken for a rebuild that succeeded.
+    page = operator.get(reverse("projections:projection", args=[asked.projection_id])).content.decode()
+    assert '<span class="badge info">Asked for</span>' in page
     deny_rebuild(asked, actor="ada", reason="not in office hours")
     assert "<div>ada: not in office hours</div>" in show(operator, "requests")
 
@@ -111,9 +119,9 @@ def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildReq
 def test_a_granted_request_links_to_its_run(operator: Client, asked: RebuildRequest) -> None:
     grant_rebuild(asked, actor="ada", reason="go on", request_key=uuid4())
     run = Run.objects.get()
-    assert f'ada: go on, <a href="{reverse("runs:run", args=[run.pk])}">run {run.pk}</a>' in show(
-        operator, "requests"
-    )
+    html = show(operator, "requests")
+    assert "<div>ada: go on</div>" in html
+    assert f'<a href="{reverse("runs:run", args=[run.pk])}">See run {run.pk}</a>' in html
 
 
 def test_a_request_that_lapsed_says_so(admin: Client, asked: RebuildRequest) -> None:
@@ -124,10 +132,41 @@ def test_a_request_that_lapsed_says_so(admin: Client, asked: RebuildRequest) -> 
     assert "nobody decided in time" in html
     assert "Grant…" not in html
     expire()
-    assert "nobody decided in time" in show(admin, "requests")
+    html = show(admin, "requests")
+    assert "nobody decided in time" in html
+    assert ">Expired</span>" in html
 
 
 def test_one_that_is_paused_is_not_up_to_date(viewer: Client) -> None:
     Projection.objects.exclude(name="cache").delete()
     Projection.objects.update(state="paused")
-    assert "1 of 1 projections is worth a look" in show(viewer)
+    html = show(viewer)
+    assert "<h1>cache: paused</h1>" in html
+    assert "Paused; it keeps its place until somebody resumes it.</p>" in html
+    Projection.objects.create(name="gone", state="paused")
+    assert "2 of 2 projections are worth a look" in show(viewer)
+
+
+def test_one_that_is_behind_is_the_headline_unless_another_may_be(
+    viewer: Client, pay: Pay, consumed: None
+) -> None:
+    Projection.objects.exclude(name="cache").delete()
+    pay("a", 1)
+    age(seconds=30)
+    assert "<h1>cache is behind</h1>" in show(viewer)
+    now = timezone.now()
+    elsewhere = ForeignProjection.objects.create(
+        source="bank", name="balances", state="running", read_at=now, lag=3, lag_bound="at_most"
+    )
+    assert "<h1>1 of 2 projections is behind, 1 more may be</h1>" in show(viewer)
+    page = viewer.get("/").content.decode()
+    assert "1 of 2 projections is behind, 1 more may be, and" in page
+    assert "; 1 more may be</p>" in page
+    Projection.objects.update(position=1, seen_count=1)
+    assert "<h1>bank/balances may be behind</h1>" in show(viewer)
+    forget_all()
+    page = viewer.get("/").content.decode()
+    assert "1 of 2 projections may be behind, and" in page
+    assert '<p class="n">0 <small>of 2</small></p><p class="d">1 may be</p>' in page
+    elsewhere.delete()
+    assert "<h1>All projections are up to date</h1>" in show(viewer)

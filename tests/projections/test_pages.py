@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -15,7 +16,9 @@ from dlq.models import DeadLetter
 from projections import accounting, lag
 from projections.charts import describe_gap
 from projections.models import Event, LagSample, Projection
+from projections.operations import reset_checkpoint
 from projections.queries import list_rows
+from tests.dlq.replay.conftest import run_all
 
 Pay = Callable[..., int]
 Work = Callable[..., Projection]
@@ -54,10 +57,11 @@ def test_why_it_is_where_it_is(pay: Pay, work: Work, clock: object, consumed: No
     assert word("letters") == "Behind"
     work("journal")
     assert word("journal") == "Stopped"
-    assert sentence("journal") == "Stopped on the event at 1: ValueError: amount 17 is not possible"
+    said = "Stopped just now on the event at 1: ValueError: amount 17 is not possible."
+    assert sentence("journal") == said
     work("hybrid")
     assert word("hybrid") == "Retrying"
-    assert "2 failed tries" in sentence("hybrid")
+    assert "2 failed attempts" in sentence("hybrid")
     work("letters")
     assert word("letters") == "Up to date"
     Projection.objects.filter(name="cache").update(state="paused")
@@ -106,21 +110,25 @@ def test_events_that_wait_for_a_breaker_have_a_delay(
     html = show(viewer, row)
     assert '<p class="n">3 min</p><p class="d">1 waits for a breaker</p>' in html
     html = viewer.get(reverse("projections:projections")).content.decode()
-    assert "1 of 1 projections is behind" in html
+    assert "letters is behind" in html
     assert '<span class="nowrap">3 min</span>' in html
     html = viewer.get(reverse("overview")).content.decode()
-    assert "letters: 1 for a breaker, 3 min" in html
+    assert "1 of 1 projections is behind" in html
+    assert "letters: 1 waits for a breaker, 3 min" in html
 
 
 def test_a_moment_is_not_behind(viewer: Client, pay: Pay, consumed: None) -> None:
     Projection.objects.exclude(name="letters").delete()
     pay("a", 1)
     assert sentence("letters") == "It has come past every event of its types but those of this moment."
+    html = show(viewer, Projection.objects.get())
+    assert '<p class="d">only of this moment</p>' in html
+    assert '<p class="n">– / 0.0</p><p class="d">what comes in is unknown</p>' in html
     assert b"All projections are up to date" in viewer.get(reverse("projections:projections")).content
     assert b"every projection is up to date" in viewer.get(reverse("overview")).content
     age(seconds=2 * lag.MOMENT_SECONDS)
     assert word("letters") == "Behind"
-    assert b"1 of 1 projections is behind" in viewer.get(reverse("projections:projections")).content
+    assert b"letters is behind" in viewer.get(reverse("projections:projections")).content
 
 
 @pytest.mark.parametrize(
@@ -160,6 +168,18 @@ def test_lag_is_in_events_of_its_types_and_costs_three_statements(pay: Pay, work
     assert {row.name: again[row.pk].lag.events for row in Projection.objects.all()} == found
 
 
+def test_after_a_reset_no_event_beyond_the_checkpoint_is_called_its_last(
+    viewer: Client, pay: Pay, work: Work
+) -> None:
+    pay("a", 1, 2)
+    row = work("letters")
+    assert '<dt>Last event</dt><dd class="mono">Paid</dd>' in show(viewer, row)
+    run_all(reset_checkpoint(row, 1, actor="ada", reason="drift", request_key=uuid4()))
+    html = show(viewer, row)
+    assert "<dt>Position</dt><dd>1 of 2</dd>" in html
+    assert '<dt>Last event</dt><dd class="mono">–</dd>' in html
+
+
 def test_error_percentages_are_of_all_tries(pay: Pay, work: Work) -> None:
     pay("a", 1, 2, 3)
     pay("b", 4, mark="x", how="KeyError")
@@ -172,7 +192,7 @@ def test_the_page_shows_the_blocking_event_and_the_account(viewer: Client, pay: 
     pay("a", 1)
     pay("b", 2, mark="x", how="ValueError")
     html = show(viewer, work("journal"))
-    assert "Stopped on the event at 2" in html
+    assert "Stopped just now on the event at 2" in html
     assert "amount 17 is not possible" in html
     assert "A ledger may not skip events." not in html
     assert "<b>1</b> = 1 processed" in " ".join(html.split())

@@ -196,7 +196,7 @@ def test_a_cancelled_rebuild_leaves_the_projection_paused_where_it_is(built: Sum
     assert pause
     assert pause.actor == "redrive"
     assert pause.reason.startswith(
-        f"Its rebuild, run {run.pk}, was cancelled. The read model has every event up to 100;"
+        f"Its rebuild, run {run.pk}, was cancelled. The read model has what was handled up to 100;"
     )
 
 

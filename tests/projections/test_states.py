@@ -9,11 +9,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.models import Heartbeat
 from dashboard.runs.operations import cancel_run
 from dlq.api import record_failure
 from dlq.models import DeadLetter
 from dlq.verbs import erase
-from projections.models import Event, LagSample, Projection, Span
+from projections.models import Event, LagSample, Pace, Projection, Span
 from projections.operations import (
     pause_projection,
     reset_checkpoint,
@@ -45,19 +46,36 @@ def test_a_ledger_that_has_stopped_offers_no_skip(operator: Client, pay: Pay, wo
     html = show(operator, "journal")
     assert "A ledger may not skip events." in html
     assert "Held up by <code>Paid</code> at 1 since " in html
-    assert ", after 1 failed try</h2>" in html
-    assert "<dt>Next try</dt><dd>when somebody decides</dd>" in html
+    assert ", after 1 failed attempt</h2>" in html
+    assert "<dt>Next attempt</dt><dd>when somebody decides</dd>" in html
+    assert '<p class="d">until somebody decides</p>' in html
     assert "Skip…" not in html
     assert "Dead letter…" in html
+    # An hour later.
+    Pace.objects.all().delete()
+    html = show(operator, "journal")
+    assert "In the last hour no event was retried" in html
+    assert "It has stood since <time" in html
 
 
-def test_a_retry_says_when_the_next_try_is(viewer: Client, pay: Pay, work: Work) -> None:
+def test_a_retry_says_when_the_next_attempt_is(
+    operator: Client, pay: Pay, work: Work, consumed: None
+) -> None:
     pay("a", 1, mark="x", how="TimeoutError")
-    work("hybrid")
-    html = show(viewer, "hybrid")
-    assert ", after 2 failed tries</h2>" in html
-    assert "when somebody decides" not in html
-    assert "s of retries is no alarm)" in html
+    row = work("hybrid")
+    html = show(operator, "hybrid")
+    assert ", after 2 failed attempts</h2>" in html
+    assert "<dt>Next attempt</dt><dd><time" in html
+    assert "(up to 3 s of retries are no alarm)" in html
+    Heartbeat.objects.all().delete()
+    assert "<dt>Next attempt</dt><dd>when a process consumes it</dd>" in show(operator, "hybrid")
+    assert "Try it again now" in html
+    pause_projection(row, actor="olga", reason="the index moves")
+    html = show(operator, "hybrid")
+    assert "<dt>Next attempt</dt><dd>when somebody resumes it</dd>" in html
+    # One button resumes it.
+    assert "Try it again now" not in html
+    assert "Resume hybrid" in html
 
 
 def test_an_outage_has_no_tries_and_may_have_no_trace(viewer: Client, pay: Pay, consumed: None) -> None:
@@ -99,7 +117,12 @@ def test_missing_events_of_one_that_cannot_be_rebuilt(admin: Client, pay: Pay, w
     html = show(admin, "notes")
     assert "2 missing" in html
     assert "Reset the checkpoint to before the first of them: what follows it is handled again too." in html
-    assert "at <code>2</code>: the store has no event here" in html
+    assert "at <code>2</code>: the store has no event here any more" in html
+    assert "No reset and no rebuild brings back what the store no longer has" in html
+    Event.objects.all().delete()
+    html = show(admin, "notes")
+    assert "what follows it is handled again too." not in html
+    assert "No reset and no rebuild brings back what the store no longer has" in html
     assert "No rebuild: its code has no truncate()." in html
 
 
@@ -117,6 +140,8 @@ def test_one_missing_event_is_not_the_first_of_many(viewer: Client, pay: Pay, wo
     html = show(viewer, "letters")
     assert "This event is neither done nor on record anywhere." in html
     assert "Rebuild, or reset the checkpoint to before it: what follows" in html
+    assert "at <code>1</code>: <code>Paid</code> of stream <code>a</code>, event <span" in html
+    assert "no longer has" not in html
     # Also before beat has taken the account.
     assert '<p class="sub">1 event is neither done nor on record anywhere.</p>' in html
     assert "It has handled every event" not in html
@@ -154,7 +179,7 @@ def test_one_that_no_app_declares_any_more_offers_nothing_that_needs_its_code(
     Projection.objects.create(name="gone", event_types=["Paid"])
     pay("a", 1)
     html = show(admin, "gone")
-    assert "No installed app declares it" in html
+    assert "No installed app has a handler for what waits" in html
     for verb in ("Reset…", "Rebuild…", "Reprocess events…", "has no truncate()"):
         assert verb not in html
 
@@ -165,7 +190,12 @@ def test_while_it_is_rebuilt_nothing_else_is_offered(admin: Client, pay: Pay, wo
     run = start_rebuild(row, **ASKED, request_key=uuid4())
     begin(Letters(), run.lanes.get())
     html = show(admin, "letters")
-    assert f"Being rebuilt by run {run.pk}." in html
+    address = reverse("runs:run", args=[run.pk])
+    assert (
+        f'Being rebuilt by <a href="{address}">run {run.pk}</a>, which is pending. It is at 0 of 1.</p>'
+        in html
+    )
+    assert html.count(f"un {run.pk}<") == 1
     for verb in ("Reset…", "Rebuild…", "Reprocess events…", "Pause…"):
         assert verb not in html
     link = f'<a href="{reverse("projections:projection", args=[row.pk])}">See letters</a>'
@@ -185,7 +215,7 @@ def test_a_rebuild_that_was_cancelled_is_why_it_is_paused(viewer: Client, pay: P
         pause_abandoned()
     html = show(viewer, "letters")
     assert "Paused by redrive" in html
-    assert f"Its rebuild, run {run.pk}, was cancelled. The read model has every event up to" in html
+    assert f"Its rebuild, run {run.pk}, was cancelled. The read model is empty; resuming begins" in html
     assert html.count(">projection.pause<") == 2
 
 
@@ -197,7 +227,7 @@ def test_a_pause_that_is_on_no_record_says_so(viewer: Client) -> None:
 def test_a_letter_of_an_unnamed_type_leaves_no_stray_comma(viewer: Client) -> None:
     given = {"event_id": "e1", "error_type": "KeyError", "payload": {}}
     record_failure(source="native", consumer="letters", **given)
-    assert '>KeyError</a> <span class="dim">failed, ' in show(viewer, "letters")
+    assert '>KeyError</a> <span class="dim">failed ' in show(viewer, "letters")
 
 
 def test_recent_letters_are_those_that_failed(viewer: Client, pay: Pay, work: Work) -> None:
@@ -205,11 +235,16 @@ def test_recent_letters_are_those_that_failed(viewer: Client, pay: Pay, work: Wo
     pay("a", 1, mark="x", how="KeyError")
     pay("a", 2)
     row = work("letters")
-    assert "KeyError: &#x27;currency&#x27;</a>" in show(viewer, "letters")
+    html = show(viewer, "letters")
+    assert "KeyError: &#x27;currency&#x27;</a>" in html
+    said = (
+        "It has come past every event of its types; 1 dead letter and 1 parked event are not handled yet.</p>"
+    )
+    assert said in html
     Fault.objects.all().delete()
     run_all(start_rebuild(row, **ASKED, request_key=uuid4()))
     assert set(DeadLetter.objects.values_list("status", flat=True)) == {"resolved"}
     html = show(viewer, "letters")
-    assert html.count("</code>, resolved, ") == 1
+    assert html.count(", now resolved</span>") == 1
     erase([DeadLetter.objects.get(position=1).pk], "ada", "asked for")
     assert ">KeyError</a>" in show(viewer, "letters")

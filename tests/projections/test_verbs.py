@@ -193,9 +193,13 @@ def test_a_rebuild_needs_the_typed_name_and_a_double_click_is_one_run(
 @pytest.mark.parametrize(
     ("target", "position", "sentence"),
     [
-        ("to=start", 0, "goes back from 1 to 0. Events of its types that are handled again: 1,"),
-        ("to=position&position=1", 1, "journal stays at 1."),
-        ("to=time&time=2999-01-01T00:00", 3, "Events of its types that are never handled: 2."),
+        ("to=start", 0, "goes back from 1 to 0. 1 event of its types is handled again, and so is"),
+        ("to=position&position=1", 1, "journal stays at 1, and"),
+        (
+            "to=time&time=2999-01-01T00:00",
+            3,
+            "2 events of its types are never handled. No letter tells of them.",
+        ),
     ],
 )
 def test_reset_counts_what_follows_and_then_does_it(

@@ -89,15 +89,21 @@ def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -
     run = Run.objects.create(
         kind="rebuild", title="Rebuild totals", options={"projection": "totals"}, request_key=uuid4()
     )
-    Lane.objects.create(run=run, number=0, total=5, totals={"processed": 2})
+    lane = Lane.objects.create(run=run, number=0, total=5)
+    # Before it begins the read model is whole, and nothing is paused.
+    html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
+    assert "<dt>Left as they were</dt><dd>5</dd>" in html
+    assert "The read model" not in html
+    Run.objects.filter(pk=run.pk).update(state="running", started_at=timezone.now())
+    Lane.objects.filter(pk=lane.pk).update(totals={"processed": 2})
     html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
     assert "<dt>Missing from the read model</dt><dd>3</dd>" in html
     # What follows for the projection is said before it is asked for.
-    assert "the projection is paused there, and resuming it goes on." in html
+    assert "goes on from there when somebody resumes the projection." in html
     Run.objects.filter(pk=run.pk).update(state="failed", failure="It broke.", ended_at=timezone.now())
     html = read(run)
     assert "missing from the read model <b>3</b>" in html
-    assert "the projection is paused there, and resuming it goes on." in html
+    assert "goes on from there when somebody resumes the projection." in html
 
 
 def test_a_count_of_runs_ends_somewhere_and_says_so(

@@ -115,7 +115,7 @@ def test_a_reset_is_refused_if_it_moved_since_it_was_confirmed(keeper: Keeper) -
     keeper.save(keeper.append())
     stamp = read().stamp
     keeper.save(keeper.append())
-    with pytest.raises(ResetRefusedError, match="moved since you confirmed"):
+    with pytest.raises(ResetRefusedError, match="moved after the reset was confirmed"):
         reset(stamp)
     assert keeper.has_checkpoint()
 
@@ -144,7 +144,9 @@ def test_a_role_that_may_only_read_reads_and_is_told_what_it_may_not(keeper: Kee
             found = checkpoints.inspect()
             assert checkpoints.list_checkpoints()[0].lag == 0
         assert found.reads
-        assert found.writes.why_not == f"The role may delete nothing in {keeper.checkpoints}."
+        table = keeper.checkpoints
+        why = f"The role {role} may delete nothing in {table}: GRANT DELETE ON {table} TO {role};"
+        assert found.writes.why_not == why
     finally:
         keeper.execute(f"DROP OWNED BY {role}")
         keeper.execute(f"DROP ROLE {role}")

@@ -1,5 +1,6 @@
 """The pages of a projection that others run, in the states that are rare."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -49,14 +50,20 @@ def test_a_reset_from_its_run_to_its_end(
     assert f"See run {run.pk}" in html
     assert "<dt>Stands at</dt><dd>no checkpoint</dd>" in html
     assert "There is no checkpoint to reset." in html
-    assert "It has no checkpoint: all events are ahead of it." in html
+    # Nothing is told of the checkpoint that was deleted as if it were there.
+    assert "<dt>Last written</dt>" not in html
+    assert "Without a checkpoint there is nothing to look for." in html
+    assert "It has no checkpoint: all events are ahead of it." not in html
     assert 'title="It has no checkpoint: all events are ahead of it."' in show_list(admin)
     # At the head again at once: its worker was not stopped.
     bank.save(bank.append(), age=FRESH)
     row = look()
     assert row.reset["verdict"] == "undone"
     sentence = "the reset is undone: stop it and reset again."
-    assert f'class="message bad"><span>{row.reset["sentence"]}' in show(admin, row)
+    html = show(admin, row)
+    assert f'class="message bad"><span>{row.reset["sentence"]}' in html
+    assert '</span> <span class="badge bad">Reset undone</span>' in html
+    assert "<dt>Last written</dt>" in html
     assert sentence in show_run(admin, run)
     html = show_list(admin)
     assert "<h1>bank/balances: reset undone</h1>" in html
@@ -79,7 +86,10 @@ def test_a_refused_reset_says_why_on_its_run(
         run = reset(row)
     assert "Refused, and nothing was changed." in show_run(admin, run)
     html = show(admin, row)
-    assert "The last one changed nothing." in html
+    assert re.search(
+        r"The last one, at \d\d:\d\d UTC, changed nothing. The reason then was “Stop its worker", html
+    )
+    assert f"See run {run.pk}" in html
     assert ">Started</span>" in html
 
 
@@ -89,7 +99,9 @@ def test_a_lag_that_is_a_bound_says_so(bank: EventsourcePy, look: Look, viewer: 
         bank.append(OTHER_TYPE)
     row = look()
     assert row.lag_bound == "at_most"
-    assert '<p class="d">at most so many events</p>' in show(viewer, row)
+    assert '<p class="n"><small>at most</small> 3</p><p class="d">events that it has not come to</p>' in show(
+        viewer, row
+    )
     assert "at most 3" in show_list(viewer)
 
 
@@ -101,7 +113,11 @@ def test_of_many_lost_events_the_first_are_named(bank: EventsourcePy, look: Look
     bank.save(event_id)
     row = look()
     assert row.unaccounted["number"] == 21
-    assert "The first 20 of 21." in show(viewer, row)
+    html = show(viewer, row)
+    assert "The first 20 of 21." in html
+    assert '<span class="badge warn">21 unaccounted</span>' in html
+    assert "<b>21 events may be lost.</b></p>" in html
+    assert "<code>Paid</code> of stream <code>" in html
 
 
 @pytest.mark.django_db

@@ -34,10 +34,13 @@ def test_a_strategy_that_redrive_toml_declares_is_a_badge(viewer: Client, settin
     page = reverse("projections:foreign", args=[make_row().pk])
     assert "<dt>Strategy</dt><dd>unknown" in viewer.get(page).content.decode()
     settings.CONSUMERS = {"bank/balances": {"strategy": "dead-letter"}, "bank/other": {"strategy": "skip"}}
+    assert "Its letters cannot be replayed yet" in viewer.get(page).content.decode()
     assert '<span class="badge">dead-letter</span>' in viewer.get(page).content.decode()
     html = viewer.get(reverse("projections:projections")).content.decode()
     assert ">dead-letter</span>" in html
     assert ">skip</span>" not in html
+    settings.CONSUMERS = {"bank/balances": {"target": "source"}}
+    assert "Its letters can be replayed to the target" in viewer.get(page).content.decode()
 
 
 @pytest.mark.parametrize("position", [1180, 1204])
@@ -116,3 +119,4 @@ def test_of_one_that_was_not_read_of_late_no_lag_is_told(viewer: Client) -> None
     assert "nothing waits" in fresh[1]
     assert "nothing waits" not in stale[1]
     assert "0 when it was last read" in stale[1]
+    assert "Too few samples for a line: bank was last read" in stale[1]

@@ -83,7 +83,7 @@ def test_events_that_may_be_lost_are_named(orders: Orders, look: Look, viewer: C
         "FROM events ORDER BY global_position DESC LIMIT 1"
     )
     assert named == event
-    headline = "orders/LedgerProjection may have lost 1 event"
+    headline = "orders/LedgerProjection has 1 unaccounted event"
     assert headline in viewer.get(reverse("overview")).content.decode()
     row.unaccounted["newest_at"] = (timezone.now() - timedelta(days=2)).isoformat()
     row.save()
@@ -127,7 +127,7 @@ def test_a_role_that_may_only_read_sees_everything_and_is_offered_no_reset(
         row = look()
         assert (row.state, row.lag) == ("running", 0)
     html = admin.get(reverse("projections:foreign", args=[look().pk])).content.decode()
-    assert "No reset: The role may delete nothing in projection_checkpoints." in html
+    assert "No reset. The role reader may delete nothing in projection_checkpoints: GRANT DELETE" in html
 
 
 def make_old(orders: Orders) -> None:
