@@ -78,7 +78,7 @@ def test_what_another_run_has_is_left_out_and_named(
     make_letters(1, event_id="later")
     page = operator.get(address(rule, "apply/confirm")).content.decode()
     assert "Classify 1 letter again?" in page
-    assert f"2 more are in run {run.pk} and left out." in page
+    assert f'2 more are in run <a href="/runs/{run.pk}/">{run.pk}</a> and left out.' in page
 
 
 def test_nothing_is_no_run(operator: Client, rule: ClassificationRule) -> None:

@@ -100,7 +100,7 @@ def test_what_is_in_a_run_is_left_out_and_the_run_named(operator: Client, make_l
     LetterRunItem.objects.create(run_id=12, lane=0, letter=letters[0])
     page = operator.get(address("resolve", *letters)).content.decode()
     assert "Resolve 1 letter?" in page
-    assert "1 more is in run 12 and is left out." in page
+    assert '1 more is in run <a href="/runs/12/">12</a> and is left out.' in page
 
 
 def test_a_number_that_is_not_asked_for_any_more_is_still_said_to_be_missing(

@@ -93,7 +93,7 @@ def test_letters_that_are_all_in_runs_leave_nothing(
     run = apply_rules(rule, watermark=newest_id(), confirmed=2, actor=someone, request_key=uuid4())
     page = read(operator, rule, "apply")
     assert "Nothing to classify again" in page
-    assert f"2 are in run {run.pk} and left out." in page
+    assert f'2 are in run <a href="/runs/{run.pk}/">{run.pk}</a> and left out.' in page
     assert f"All open letters that {rule} could be about are in runs." in page
 
 

@@ -121,7 +121,7 @@ def test_many_letters_become_a_run_and_a_double_click_is_one(operator: Client) -
     assert first == (302, f"/runs/{run.pk}/")
     assert set(statuses()) == {"failed"}
     page = operator.get(path).content.decode()
-    assert f"201 are in run {run.pk} and are left out" in page
+    assert f'201 are in run <a href="/runs/{run.pk}/">{run.pk}</a> and are left out' in page
 
 
 def test_above_the_limit_the_number_must_be_typed(operator: Client, settings: Settings) -> None:

@@ -111,9 +111,8 @@ def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildReq
 def test_a_granted_request_links_to_its_run(operator: Client, asked: RebuildRequest) -> None:
     grant_rebuild(asked, actor="ada", reason="go on", request_key=uuid4())
     run = Run.objects.get()
-    assert f'ada: go on, <a href="{reverse("runs:run", args=[run.pk])}">run {run.pk}</a>' in show(
-        operator, "requests"
-    )
+    link = f'<a href="{reverse("runs:run", args=[run.pk])}">See run {run.pk}</a>'
+    assert f"<div>ada: go on</div><div>{link}</div>" in show(operator, "requests")
 
 
 def test_a_request_that_lapsed_says_so(admin: Client, asked: RebuildRequest) -> None:
