@@ -6,6 +6,7 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run, note_run
+from dlq.masking import get_masking
 from dlq.models import DeadLetter, LetterRunItem, ReplaySwitch
 from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.plan import Plan, make_plan, why_no_dry_run
@@ -52,7 +53,7 @@ def start_replay(
             reason=reason,
             options=options.as_dict()
             | {"selection": selection.description, "consumers": consumers, "confirms": plan.confirms}
-            | {"confirmed": confirmed},
+            | {"confirmed": confirmed, "mask_key": get_masking().key},
         )
         entry.subject = run
         if is_new:

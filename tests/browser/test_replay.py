@@ -86,7 +86,8 @@ def test_a_double_click_is_one_run_and_it_can_be_cancelled(letters: None, sign_i
     page = sign_in_as("operator")
     open_preview(page)
     page.get_by_role("dialog").get_by_role("button", name="Replay 45 letters").dblclick()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Replay 45 letters of letters")
+    headline = "Replay 45 letters of letters: pending; 45 still to do"
+    expect(page.get_by_role("heading", level=1)).to_have_text(headline)
     assert Run.objects.count() == 1
     assert LetterRunItem.objects.count() == 45
     page.get_by_role("link", name="Cancel…").click()

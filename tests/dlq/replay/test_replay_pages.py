@@ -46,7 +46,7 @@ def test_it_works_from_preview_to_page(
     assert totals(run_all(run)) == {"succeeded": 6}
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
     assert "succeeded <b>6</b>" in html
-    assert "it came to the rest" in html
+    assert "it got as far as the rest" in html
     assert AuditEntry.objects.get(action="replay.start").details["count"] == 6
 
 

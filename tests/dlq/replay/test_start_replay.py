@@ -66,7 +66,7 @@ def test_a_letter_that_fails_again_holds_its_followers_and_no_others(
     assert statuses()[("a", 2)] == "parked"
     head = DeadLetter.objects.get(sequence_key="a", sequence_no=1)
     assert (head.attempts, head.replays) == (2, 1)
-    assert notes(run) == [f"letter {head.pk} stands before it in its sequence"] * 2
+    assert notes(run) == [f"behind an earlier letter of the same sequence (letter {head.pk})"] * 2
     assert Attempt.objects.get(outcome="failed", run=run).letter_id == head.pk
 
 
