@@ -126,5 +126,8 @@ def test_a_preview_and_a_run_that_waits_say_that_replays_are_stopped(
     assert "Waiting for a worker" not in html
     fail("b")
     html, _ = confirm(operator, "scope=matching")
-    assert "None can be started until they are allowed again." in html
+    assert "All replays are stopped: none can be started until they are allowed again." in html
     assert '<button class="btn primary" disabled>' in html
+    answer = operator.post(reverse("dlq:replay"), confirm(operator, "scope=matching")[1]).content.decode()
+    assert "Nothing was started. All replays have been stopped by some-operator since" in answer
+    assert "All replays are stopped" not in answer

@@ -94,7 +94,7 @@ def test_the_third_failed_replay_makes_it_poison_which_takes_force_and_a_reason(
     assert (letter.tier, letter.replays) == ("poison", 3)
     found = preview_replay(everything())
     assert (found.count, found.left_out) == (0, {"poison": 1})
-    with pytest.raises(ReplayRefused, match="Nothing can be replayed"):
+    with pytest.raises(ReplayRefused, match="None of the selected letters can be replayed"):
         start()
     assert Run.objects.count() == 3
     forced = ReplayOptions(canary=False, force=True)
