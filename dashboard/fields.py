@@ -45,10 +45,11 @@ class AddressField(TextField, forms.URLField):
 
 
 class NumberField(forms.IntegerField):
-    """A whole number; whatever is wrong with it, what it can be is said."""
+    """A whole number; whatever is wrong with it, what it can be is said, and what it means if there is none."""
 
-    def __init__(self, *, min_value: int, max_value: int, **kwargs: Any) -> None:
-        sentence = f"It must be a whole number from {min_value:,} to {max_value:,}."
+    def __init__(self, *, min_value: int, max_value: int, empty: str = "", **kwargs: Any) -> None:
+        otherwise = f", or empty for {empty}" if empty else ""
+        sentence = f"It must be a whole number from {min_value:,} to {max_value:,}{otherwise}."
         messages = dict.fromkeys(("invalid", "min_value", "max_value"), sentence)
         super().__init__(min_value=min_value, max_value=max_value, error_messages=messages, **kwargs)
 

@@ -114,13 +114,14 @@ class ReplayForm(forms.Form):
         initial="canary",
         error_messages={"required": "Choose how it starts: canary, all or dry."},
     )
-    pace = NumberField(required=False, min_value=1, max_value=100_000)
-    stop_after = NumberField(required=False, min_value=1, max_value=1_000_000)
+    pace = NumberField(required=False, min_value=1, max_value=100_000, empty="unlimited")
+    stop_after = NumberField(required=False, min_value=1, max_value=1_000_000, empty="never")
     lanes = forms.TypedChoiceField(
         choices=[(n, n) for n in LANES],
         coerce=int,
         error_messages=dict.fromkeys(
-            ("required", "invalid_choice"), f"There can be {' or '.join(map(str, LANES))} lanes."
+            ("required", "invalid_choice"),
+            f"There can be {', '.join(map(str, LANES[:-1]))} or {LANES[-1]} lanes.",
         ),
     )
     reason = TextField(required=False, max_length=1_000, what="A reason")

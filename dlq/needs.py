@@ -46,12 +46,21 @@ def count(number: int, noun: str) -> str:
     return f"{intcomma(number)} {noun}{'' if number == 1 else 's'}"
 
 
+def describe_switch(switch: ReplaySwitch) -> str:
+    """Who stopped all replays, since when and why."""
+    since = clock(switch.stopped_at)
+    return f"All replays have been stopped by {switch.stopped_by} since {since}{say_why(switch)}."
+
+
+def say_why(switch: ReplaySwitch) -> str:
+    return f": {clause(switch.reason)}" if switch.reason else ""
+
+
 def say_stopped_replays() -> Iterator[Banner]:
     """On every page: whoever wonders why nothing is replayed need not look for it."""
     for switch in ReplaySwitch.objects.all()[:1]:
-        why = f": {clause(switch.reason)}" if switch.reason else ""
         yield Banner(
-            f"All replays have been stopped by {switch.stopped_by} since {clock(switch.stopped_at)}{why}.",
+            describe_switch(switch),
             reverse("dlq:confirm_allow_replays"),
             "Allow them again…",
             "replay.allow_all",
@@ -61,10 +70,9 @@ def say_stopped_replays() -> Iterator[Banner]:
 def find_stopped_replays() -> Iterator[Need]:
     """The switch that stops all replays, for as long as it is on."""
     for switch in ReplaySwitch.objects.all()[:1]:
-        why = f": {clause(switch.reason)}" if switch.reason else ""
         yield Need(
             "All replays are stopped",
-            f"By {switch.stopped_by}{why}. Runs keep their place, and none starts.",
+            f"By {switch.stopped_by}{say_why(switch)}. Runs keep their place, and none starts.",
             reverse("dlq:confirm_allow_replays"),
-            "Allow them again",
+            "Allow them again…",
         )

@@ -10,6 +10,8 @@ from dashboard.models import AuditEntry
 OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
 
 WORDS = {True: "yes", False: "no", None: "none", "": "nothing"}
+# What none means of these.
+UNSET = {"pace": "unlimited", "stop after": "never"}
 
 
 class AuditTable(tables.Table):
@@ -42,4 +44,5 @@ def name_details(details: dict[str, Any], within: str = "") -> Iterator[str]:
         if isinstance(value, dict):
             yield from name_details(value, f"{name} ")
         else:
-            yield f"{name}: {WORDS.get(value, value) if isinstance(value, bool | str | None) else value}"
+            word = WORDS.get(value, value) if isinstance(value, bool | str | None) else value
+            yield f"{name}: {UNSET.get(name, word) if value is None else word}"

@@ -82,7 +82,7 @@ def draw_replays(figures: Figures, wanted: Range) -> Chart:
     done, failed, sent = count_replays(figures.history)
     series = [
         Series("succeeded", "good", done),
-        Series("sent, not confirmed", "info", sent),
+        Series("sent and not confirmed", "info", sent),
         Series("failed again", "bad", failed),
     ]
     sentence = f"No letter was replayed in the last {wanted.words}."

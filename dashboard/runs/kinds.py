@@ -38,12 +38,13 @@ RUNS_QUEUE = "runs"
 
 @dataclass(frozen=True)
 class Rest:
-    """What becomes of the items that a run has not come to when it ends: in a word, and in a sentence."""
+    """What becomes of the items that a run has not come to when it ends: in a word, and in a sentence.
 
-    label: str = "left as they were"
-    sentence: str = (
-        "What is done stays done, the rest is as it was; when the cause is gone, ask for the rest again."
-    )
+    A kind has one of its own if its beginning touches them all; a run that did not come to begin leaves them untouched.
+    """
+
+    label: str = "untouched"
+    sentence: str = "What is done stays done, the rest is as it was and can be asked for again."
 
 
 REST = Rest()
@@ -64,7 +65,11 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Panel:
-    """What a kind adds to its runs' pages: a template, and what it needs to know about the run."""
+    """What a kind adds to its runs' pages: a template, and what it needs to know about the run.
+
+    Of that, the page's headline says `besides` behind the run's title and `afterwards` at its end, and `tone` is the
+    colour of the run's state, where the kind knows better.
+    """
 
     template: str
     describe: Callable[["Run"], dict[str, Any]]

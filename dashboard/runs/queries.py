@@ -39,6 +39,7 @@ class Part:
 class Progress:
     """How far a run is; `seconds_left` is None when nobody can tell."""
 
+    run: Run
     total: int
     done_count: int
     # Dealt with, but nobody knows what came of it.
@@ -54,7 +55,6 @@ class Progress:
 
     @property
     def told(self) -> list[Part]:
-        """What the headline of a run that has ended says."""
         return [part for part in self.parts if part.count]
 
     @property
@@ -67,6 +67,11 @@ class Progress:
         return any(part.tone == "good" for part in self.told)
 
     @property
+    def done_word(self) -> str:
+        """What has failed, or was refused, is not called done."""
+        return "done" if self.has_good or not self.done_count else "dealt with"
+
+    @property
     def troubles(self) -> list[Part]:
         """What did not go as it should: failed, or held back."""
         return [part for part in self.told if part.tone in TROUBLED_TONES]
@@ -74,6 +79,23 @@ class Progress:
     @property
     def left_count(self) -> int:
         return max(self.total - self.done_count - self.open_count, 0)
+
+    @property
+    def left_label(self) -> str:
+        is_to_do = self.run.is_active and self.run.state != Run.State.CANCELLING
+        return "still to do" if is_to_do else self.rest.label
+
+    @property
+    def numbers(self) -> str:
+        """What came of it so far, and what is left."""
+        left = [f"{self.left_count:,} {self.left_label}"] if self.left_count else []
+        return ", ".join([f"{part.count:,} {part.label}" for part in self.told] + left)
+
+    @property
+    def standing(self) -> str:
+        """What a headline says of it: the state, and the numbers."""
+        state = self.run.get_state_display().lower()
+        return f"{state}; {self.numbers}" if self.numbers else state
 
 
 def list_runs(state: str = "", kind: str = "") -> QuerySet[Run]:
@@ -113,7 +135,7 @@ def get_progress(runs: Iterable[Run]) -> dict[int, Progress]:
     """The progress of each run, by id, in one query for all."""
     runs = list(runs)
     lanes: dict[int, list[Lane]] = defaultdict(list)
-    for lane in Lane.objects.filter(run__in=runs).defer("cursor"):
+    for lane in Lane.objects.filter(run__in=runs):
         lanes[lane.run_id].append(lane)
     return {run.pk: sum_lanes(run, lanes[run.pk]) for run in runs}
 
@@ -132,15 +154,21 @@ def sum_lanes(run: Run, lanes: list[Lane]) -> Progress:
     rate = sum(lane.rate for lane in lanes if lane.leased_until and lane.leased_until > now)
     seconds_left = (total - ended_count) / rate if rate and run.is_active and total > ended_count else None
     return Progress(
+        run,
         total,
         done_count=ended_count - open_count,
         open_count=open_count,
         parts=list(draw_parts(run, counts, max(total, ended_count))),
         rate=rate,
         seconds_left=seconds_left,
-        # What has not begun has touched nothing.
-        rest=get_rest(run.kind) if run.started_at else REST,
+        rest=find_rest(run, lanes),
     )
+
+
+def find_rest(run: Run, lanes: list[Lane]) -> Rest:
+    """A run that has begun, or may be beginning right now, leaves what its kind says; any other all as it was."""
+    may_begin = run.is_active and run.started_at
+    return get_rest(run.kind) if may_begin or any(lane.cursor or lane.totals for lane in lanes) else REST
 
 
 def draw_parts(run: Run, counts: dict[str, int], total: int) -> Iterator[Part]:

@@ -1,10 +1,11 @@
+from collections.abc import Iterable
 from typing import Any
 
 import django_tables2 as tables
 
-from dashboard.columns import BadgeColumn, TemplateCell, TimeColumn
+from dashboard.columns import TemplateCell, TimeColumn
 from dashboard.markup import markup
-from dashboard.models import Run
+from dashboard.models import Run, RunEvent
 from dashboard.runs.queries import Progress
 
 STATE_TONES = {
@@ -31,13 +32,22 @@ def find_tone(run: Run, progress: Progress | None = None) -> str:
 
 class RunEventTable(tables.Table):
     at = TimeColumn(verbose_name="When", is_absolute=True)
-    state = BadgeColumn(STATE_TONES)
+    state = tables.Column()
     actor = tables.Column(verbose_name="By", attrs={"td": {"class": "who"}})
     note = tables.Column()
 
     class Meta:
         orderable = False
         default = ""
+
+    def __init__(self, rows: Iterable[RunEvent], *, run: Run, tone: str) -> None:
+        """`tone` is the colour of the run's own state, as its page has it."""
+        super().__init__(rows)
+        self.tones = STATE_TONES | {Run.State(run.state): tone}
+
+    def render_state(self, record: RunEvent) -> str:
+        tone = self.tones[Run.State(record.state)]
+        return markup('<span class="badge {}">{}</span>', tone, record.get_state_display())
 
 
 class RunTable(tables.Table):

@@ -12,7 +12,7 @@ from dashboard.paging import get_page, live_url
 from dashboard.runs import operations, queries
 from dashboard.runs.kinds import find_panel
 from dashboard.runs.states import RunStateError
-from dashboard.runs.tables import RunEventTable, RunTable
+from dashboard.runs.tables import RunEventTable, RunTable, find_tone
 
 # The newest entries of a run's log that its page shows.
 LOG_SIZE = 50
@@ -40,12 +40,14 @@ def list_runs(request: HtmxHttpRequest) -> HttpResponse:
 def show_run(request: HtmxHttpRequest, run_id: int) -> HttpResponse:
     run = get_object_or_404(Run, pk=run_id)
     panel = find_panel(run.kind)
-    context = (panel.describe(run) if panel else {}) | {
+    progress = queries.get_progress([run])[run.pk]
+    known = {"tone": find_tone(run, progress)} | (panel.describe(run) if panel else {})
+    context = known | {
         "run": run,
         "panel": panel.template if panel else "",
-        "progress": queries.get_progress([run])[run.pk],
+        "progress": progress,
         "pause": queries.find_pause(run),
-        "table": RunEventTable(run.events.order_by("-id")[:LOG_SIZE]),
+        "table": RunEventTable(run.events.order_by("-id")[:LOG_SIZE], run=run, tone=known["tone"]),
         "live_url": request.path,
     }
     return render_page(request, "runs/run.html", context, title=f"Run {run.pk}")

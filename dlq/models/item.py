@@ -26,9 +26,9 @@ class LetterRunItem(models.Model):
     rung = models.SmallIntegerField(db_default=0)
     # How many workers did not survive trying it.
     deaths = models.SmallIntegerField(db_default=0)
-    # Why it was held or skipped.
+    # Why it was held or skipped; in a dry run, the new error that it failed with.
     note = models.TextField(blank=True, db_default="")
-    # The group of its new failure; None: it did not fail.
+    # The group of its failure; None: it did not fail, or in a dry run with a new error.
     group = models.ForeignKey(
         "FailureGroup", models.DO_NOTHING, null=True, blank=True, db_constraint=False, db_index=False
     )

@@ -6,7 +6,9 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run, note_run
+from dlq.masking import get_masking
 from dlq.models import DeadLetter, LetterRunItem, ReplaySwitch
+from dlq.needs import describe_switch
 from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.plan import Plan, make_plan, why_no_dry_run
 from dlq.queries.replay import count_later, narrow, preview_replay
@@ -52,7 +54,7 @@ def start_replay(
             reason=reason,
             options=options.as_dict()
             | {"selection": selection.description, "consumers": consumers, "confirms": plan.confirms}
-            | {"confirmed": confirmed},
+            | {"confirmed": confirmed, "mask_key": get_masking().key},
         )
         entry.subject = run
         if is_new:
@@ -61,7 +63,7 @@ def start_replay(
             if frozen != confirmed:
                 raise ConfirmAgain(confirmed, frozen)
             if not frozen:
-                raise ReplayRefused("Nothing can be replayed of what is selected, so no run was started.")
+                raise ReplayRefused("None of the selected letters can be replayed, so no run was started.")
             entry.details = selection.description | options.as_dict() | {"count": frozen}
     dispatch(run)
     return run
@@ -85,7 +87,7 @@ def refuse(
 
 def refuse_if_stopped() -> None:
     if switch := ReplaySwitch.objects.first():
-        raise ReplayRefused(f"All replays are stopped by {switch.stopped_by}. {switch.reason}".strip())
+        raise ReplayRefused(f"Nothing was started. {describe_switch(switch)}")
 
 
 def refuse_if_busy(consumers: list[str]) -> None:
@@ -93,7 +95,7 @@ def refuse_if_busy(consumers: list[str]) -> None:
     for name, standing in lock_standings(consumers).items():
         if standing.is_rebuilding:
             raise ReplayRefused(
-                f"{name} is being rebuilt, which handles its events anew; wait until it is done."
+                f"Nothing was started: {name} is being rebuilt, which handles its events anew; wait until it is done."
             )
 
 
@@ -133,7 +135,7 @@ def replay_followers(closing: Run) -> None:
             acknowledged=True,
         )
     except OperationError as error:
-        note_run(closing, f"Their followers stay parked: {error}")
+        note_run(closing, f"Their followers stay parked. {error}")
     else:
         note_run(closing, f"Run {run.pk} replays their followers.")
 

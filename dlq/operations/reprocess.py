@@ -6,6 +6,7 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
+from dlq.masking import get_masking
 from dlq.operations.errors import ConfirmAgain
 from dlq.operations.replay import ReplayRefused, refuse_if_busy, refuse_if_stopped
 from dlq.queries.reprocess import EventsPlan, make_events_plan, why_no_dry_run
@@ -43,7 +44,9 @@ def start_reprocess(
             request_key=request_key,
             actor=actor,
             reason=reason,
-            options=options.as_dict() | {"selection": choice.description, "consumers": [choice.consumer]},
+            options=options.as_dict()
+            | {"selection": choice.description, "consumers": [choice.consumer]}
+            | {"mask_key": get_masking().key},
         )
         entry.subject = run
         if is_new:

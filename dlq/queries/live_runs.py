@@ -22,10 +22,7 @@ class LiveRun:
 
     @property
     def sentence(self) -> str:
-        parts = [f"{part.count:,} {part.label}" for part in self.progress.parts if part.count] or [
-            "nothing yet"
-        ]
-        return f"{self.run.title}: {' · '.join([*parts, f'{self.progress.left_count:,} still to do'])}"
+        return f"{self.run.title}: {self.progress.numbers}"
 
 
 @dataclass(frozen=True)

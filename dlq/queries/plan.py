@@ -114,7 +114,7 @@ def why_no_dry_run(plan: Plan) -> str:
     """Empty: a dry run is possible."""
     for (_, consumer), target in sorted(plan.targets.items()):
         if not isinstance(target, HandlerTarget):
-            return f"{consumer} is replayed to {target.name}: what is sent there cannot be undone."
+            return f"{consumer} is replayed to {target.name}, and what is sent there cannot be undone."
         if not target.supports_dry_run:
             return f"{consumer} declares effects outside this database, which cannot be undone."
     return ""

@@ -46,6 +46,10 @@ FROM judged WHERE fate = ANY(%s)
 UNION ALL
 SELECT 'later', '', '', '', count(*) FROM unaccounted
 UNION ALL
+SELECT CASE WHEN l.tier = 'poison' THEN 'forced_poison' ELSE 'forced_not_offered' END, '', '', '', count(*)
+FROM judged j JOIN dlq_deadletter l ON l.id = j.id
+WHERE %s AND j.fate = ANY(%s) AND (l.tier = 'poison' OR NOT l.offers_replay) GROUP BY 1
+UNION ALL
 {copies.ONLY_COPIES}"""  # noqa: S608
 
 
@@ -66,12 +70,19 @@ class ReplayPreview:
     later_count: int
     # Those that are the only copy of their event; counted up to MOST_COPIES.
     only_copy_count: int
+    # What is taken only because somebody insists, by the reason for which it would stay.
+    forced: dict[str, int]
     health: list[Health]
     # Breakers that are not closed, of targets or declared by the consumers' code; None: Redis does not answer.
     obstacles: list[Obstacle] | None
     no_dry_run: str
     # Letters a second; None: nobody can tell.
     usual_rate: float | None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a run could not be started, whatever is chosen."""
+        return any(one.refuses for one in self.health)
 
     @property
     def follower_count(self) -> int:
@@ -131,7 +142,7 @@ def list_most(counts: Counter[str]) -> list[tuple[str, int]]:
 
 def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
     plan = make_plan(selection, force=force, with_earlier=with_earlier)
-    rows = fetch(SUM_PLAN, plan, [plan.fates, plan.fates, *copies.list_values(plan.fates)])
+    rows = fetch(SUM_PLAN, plan, [plan.fates, plan.fates, force, plan.fates, *copies.list_values(plan.fates)])
     fates, consumers, event_types = Counter[str](), Counter[str](), Counter[str]()
     takes = set()
     for fate, source, consumer, event_type, number in rows:
@@ -142,6 +153,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
             event_types[event_type] += number
     sequence_count, later_count = fates.pop("sequences"), fates.pop("later")
     only_copy_count = fates.pop("only_copies")
+    forced = {name: fates.pop(f"forced_{name}", 0) for name in ("poison", "not_offered")}
     plan = plan.only(takes)
     return ReplayPreview(
         plan,
@@ -154,6 +166,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         run_ids=list_runs(selection) if fates["in_run"] else [],
         later_count=later_count,
         only_copy_count=only_copy_count,
+        forced={name: number for name, number in forced.items() if number},
         # Several consumers may share a target, which says the same of each.
         health=list(dict.fromkeys(target.get_health() for _, target in sorted(plan.targets.items()))),
         obstacles=find_obstacles(

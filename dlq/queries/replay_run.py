@@ -14,10 +14,10 @@ from dlq.masking import Masker
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem, ReplaySwitch
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
-from dlq.replay.outcomes import FAILED
+from dlq.replay.outcomes import FAILED, NEW
 
-# A note names the letter that stands in the way, which is another one in every sequence.
-WHICH_LETTER = re.compile(r"^letter \d+")
+# A note ends with the letter that stands in the way, which is another one in every sequence.
+WHICH_LETTER = re.compile(r" \(letter \d+\)$")
 SHOWN_GROUPS = 10
 SHOWN_NOTES = 5
 # A run may have a million items, and its page is asked for every second: so many of the newest speak for the others.
@@ -27,11 +27,11 @@ MOST_COUNTED = 1_000
 
 
 @dataclass(frozen=True)
-class FailingGroup:
-    """A group into which letters of this run failed."""
+class Failing:
+    """An error with which items of this run failed; `group` is None if there is none any more."""
 
     group: FailureGroup | None
-    # As everybody may see it.
+    # As everybody may see it; empty: it is gone with its group.
     title: str
     is_new: bool
     number: int
@@ -43,8 +43,10 @@ def describe_run(run: Run) -> dict[str, Any]:
     items = LetterRunItem.objects.filter(run=run)
     # An event that was held has no letter that could be replayed.
     repeatable = [*FAILED, "held"] if run.kind == "replay" else FAILED
+    options, joined = ReplayOptions.of(run), count_joined(run)
+    was_tried = options.dry_run and run.state == Run.State.FINISHED
     return {
-        "options": ReplayOptions.of(run),
+        "options": options,
         **read_times(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
@@ -52,7 +54,9 @@ def describe_run(run: Run) -> dict[str, Any]:
         "failing": list_failing(run),
         "stopped": list_stopped(run),
         "meanwhile": count_meanwhile(run),
-        "joined": count_joined(run),
+        "joined": joined,
+        "besides": describe_joined(run, joined),
+        "afterwards": "and all of it was undone" if was_tried else "",
         "may_repeat": items.filter(outcome__in=repeatable).exists(),
     }
 
@@ -71,7 +75,7 @@ def list_newest(run: Run, outcome: str, *fields: str) -> list[tuple[Any, ...]]:
 def list_stopped(run: Run) -> list[tuple[str, str, int]]:
     """Why items were held or skipped, what is most frequent first; the seldom reasons together."""
     why = Counter(
-        (outcome, WHICH_LETTER.sub("an earlier letter", note))
+        (outcome, WHICH_LETTER.sub("", note))
         for outcome in ("held", "skipped")
         for (note,) in list_newest(run, outcome, "note")
     )
@@ -89,34 +93,48 @@ def describe_rung(run: Run) -> str:
     return "the rest" if rung == REST else "the first" if number == 1 else f"the first {number}"
 
 
-def list_failing(run: Run) -> list[FailingGroup]:
-    """The groups of this run's newest failures, the latest first."""
-    numbers: Counter[tuple[int | None, str]] = Counter()
-    last: dict[tuple[int | None, str], datetime] = {}
+def list_failing(run: Run) -> list[Failing]:
+    """The errors of this run's newest failures, the latest first."""
+    numbers: Counter[tuple[str, int | None, str]] = Counter()
+    last: dict[tuple[str, int | None, str], datetime] = {}
     for outcome in FAILED:
-        for group_id, at in list_newest(run, outcome, "group", "at"):
-            numbers[group_id, outcome] += 1
-            last.setdefault((group_id, outcome), at)
+        for group_id, note, at in list_newest(run, outcome, "group", "note", "at"):
+            numbers[outcome, group_id, note] += 1
+            last.setdefault((outcome, group_id, note), at)
     latest = sorted(numbers, key=lambda key: last[key], reverse=True)[:SHOWN_GROUPS]
-    groups = FailureGroup.objects.in_bulk([group_id for group_id, _ in latest if group_id])
-    masker = Masker(AnonymousUser())
+    groups = FailureGroup.objects.in_bulk([group_id for _, group_id, _ in latest if group_id])
     return [
-        FailingGroup(
+        Failing(
             group,
-            masker.title(group) if group else "",
-            is_new=key[1] == "new_error",
-            number=numbers[key],
-            last_at=last[key],
+            find_title(run, group, note),
+            is_new=outcome == NEW.name,
+            number=numbers[outcome, group_id, note],
+            last_at=last[outcome, group_id, note],
         )
-        for key in latest
-        for group in [groups.get(key[0] or 0)]
+        for outcome, group_id, note in latest
+        for group in [groups.get(group_id or 0)]
     ]
+
+
+def find_title(run: Run, group: FailureGroup | None, note: str) -> str:
+    """The group's, or what a dry run has noted of one that it undid: made under the masking rules of its time, too."""
+    if note and not group:
+        group = FailureGroup(
+            title=note, error_type=note.partition(":")[0], mask_key=run.options.get("mask_key")
+        )
+    return Masker(AnonymousUser()).title(group) if group else ""
 
 
 def count_joined(run: Run) -> int:
     """Letters that were parked behind its own while it ran, and came along; nobody could confirm those."""
     total = sum(run.lanes.values_list("total", flat=True))
     return max(total - int(run.options.get("confirmed", total)), 0)
+
+
+def describe_joined(run: Run, joined: int) -> str:
+    """How the run's title, which has the number that was confirmed, goes on in its headline."""
+    behind = "it" if run.options.get("confirmed") == 1 else "them"
+    return f"and {joined:,} parked behind {behind}" if joined else ""
 
 
 def count_meanwhile(run: Run) -> int:

@@ -12,8 +12,6 @@ with effects outside get one event a slice, so at most that one is done again. A
 the note names; tried under watch they have no 4, and the one that kills is found when its turn comes.
 """
 
-from dataclasses import replace
-
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -80,9 +78,8 @@ class LetterSlice:
             results = self.play_under_locks(item_ids, is_careful=is_careful)
             results.save_letters(self.hold.run)
             if self.options.dry_run:
+                results.name_new_errors()
                 transaction.set_rollback(True)
-                # A group that was only made for the trial is gone with it.
-                results.endings = [replace(ending, group_id=None) for ending in results.endings]
         results.end_items(lane)
         if self.options.dry_run:
             return results

@@ -1,7 +1,7 @@
 """What became of a slice's letters, written in the transaction that did it."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from traceback import format_exception
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.models import Lane, Run
 from dashboard.runs.kinds import Outcome
-from dlq.models import DeadLetter
+from dlq.models import DeadLetter, FailureGroup
 from dlq.recording import Failure, record_failures
 from dlq.replay.rows import Row
 from projections.api import NATIVE
@@ -21,10 +21,10 @@ MOST_TRACE = 20_000
 
 SUCCEEDED, SENT, UNCONFIRMED, SAME, NEW, HELD, SKIPPED = (
     Outcome("succeeded", "succeeded", "good"),
-    Outcome("sent", "sent, not confirmed", "info", is_done=False),
-    Outcome("unconfirmed", "sent, not confirmed in time", "warn", is_done=False),
-    Outcome("same_error", "failed, same error", "bad"),
-    Outcome("new_error", "failed, new error", "poison"),
+    Outcome("sent", "sent and not confirmed", "info", is_done=False),
+    Outcome("unconfirmed", "sent and not confirmed in time", "warn", is_done=False),
+    Outcome("same_error", "failed with the same error", "bad"),
+    Outcome("new_error", "failed with a new error", "poison"),
     Outcome("held", "held", "warn"),
     Outcome("skipped", "skipped", "mute"),
 )
@@ -83,7 +83,7 @@ class Results:
         self.endings.append(Ending(row, HELD, note))
 
     def hold_behind(self, row: Row, letter_id: int) -> None:
-        self.hold(row, f"letter {letter_id} stands before it in its sequence")
+        self.hold(row, f"behind an earlier letter of the same sequence (letter {letter_id})")
 
     def skip(self, row: Row, note: str) -> None:
         self.endings.append(Ending(row, SKIPPED, note))
@@ -118,6 +118,16 @@ class Results:
             group_id = groups[letter_id]
             outcome = SAME if group_id == row.group_id else NEW
             self.endings.append(Ending(row, outcome, group_id=group_id))
+
+    def name_new_errors(self) -> None:
+        """Before a dry run is undone: its items say what a group would, which was perhaps only made for it."""
+        groups = FailureGroup.objects.in_bulk({one.group_id for one in self.endings if one.group_id})
+        self.endings = [
+            replace(one, note=groups[one.group_id].title, group_id=None)
+            if one.outcome is NEW and one.group_id
+            else one
+            for one in self.endings
+        ]
 
     def end_items(self, lane: Lane) -> None:
         if not self.endings:

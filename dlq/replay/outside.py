@@ -59,12 +59,12 @@ def prepare(hold: Hold, trial: Trial) -> tuple[Results, Delivery | None, Row | N
         if row.status not in ("failed", "parked"):
             results.skip(row, f"{row.status} meanwhile")
         elif row.is_erased:
-            results.skip(row, "its payload was erased")
+            results.skip(row, "erased")
         elif not hold_back(row, Ahead([row]), results):
             delivery = make_delivery(row)
             if delivery is not None:
                 return results, delivery, row
-            results.skip(row, "it has no stored payload")
+            results.skip(row, "without a stored payload")
         results.end_items(lane)
         clear(lane)
     return results, None, None

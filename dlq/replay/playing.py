@@ -34,11 +34,11 @@ def find_events(
             results.skip(row, f"{row.status} meanwhile")
             continue
         if event is None or str(event.event_id) != row.event_id:
-            results.skip(row, "its event is not in the store")
+            results.skip(row, "not in the event store")
         elif override and override.kind != Override.Kind.REPLACED:
             results.skip(row, f"{override.kind} by {override.actor}")
         elif event.position > checkpoint:
-            results.hold(row, "the projection has not come to it yet")
+            results.hold(row, "not yet reached by the projection")
         else:
             pairs.append((row, event._replace(data=override.payload) if override else event))
             continue

@@ -18,8 +18,8 @@ from dlq.reprocess.rows import EventRows
 from projections.api import NATIVE, Projector, find_unhandled
 
 WHY_NOT = {
-    "skipped": "the projection skipped it; bring it back as a letter first",
-    "waiting": "it waits for a breaker, or stands behind one of its stream that does",
+    "skipped": "skipped by the projection, and to be brought back as a letter first",
+    "waiting": "waiting for a breaker, or behind an event of the same stream that is",
 }
 
 
@@ -45,11 +45,12 @@ def find_pairs(found: EventRows, projector: Projector, checkpoint: int, results:
         if override and override.kind != Override.Kind.REPLACED:
             results.skip(row, f"{override.kind} by {override.actor}")
         elif row.status in ("failed", "parked"):
-            results.hold(row, f"its own letter {found.letters[row.event_id].id} is open; replay that")
+            letter_id = found.letters[row.event_id].id
+            results.hold(row, f"open as a letter already, which can be replayed (letter {letter_id})")
         elif event.position in unhandled:
             results.hold(row, WHY_NOT[unhandled[event.position]])
         elif event.position > checkpoint:
-            results.hold(row, "the projection has not come to it yet")
+            results.hold(row, "not yet reached by the projection")
         else:
             pairs.append((row, event._replace(data=override.payload) if override else event))
     return pairs

@@ -29,7 +29,7 @@ class EventResults(Results):
     def hold_behind(self, row: Row, letter_id: int) -> None:
         """Behind a letter, or behind an event of this slice that has just failed and will have one."""
         if letter_id == LAST:
-            self.hold(row, "an event before it in its stream failed")
+            self.hold(row, "behind a failed event of the same stream")
         else:
             super().hold_behind(row, letter_id)
 

@@ -68,6 +68,8 @@ class Health:
 
     is_well: bool
     sentence: str
+    # No replay to it can be started now.
+    refuses: bool = False
 
 
 class TargetError(Exception):

@@ -35,7 +35,7 @@ class HandlerTarget:
             return Health(False, f"{self.projector.name} has no checkpoint yet.")
         if standing.is_rebuilding:
             sentence = "is being rebuilt, which handles its events anew; wait until it is done."
-            return Health(False, f"{self.projector.name} {sentence}")
+            return Health(False, f"{self.projector.name} {sentence}", refuses=True)
         return Health(True, f"The handler of {self.projector.name} runs in the console's own workers.")
 
 

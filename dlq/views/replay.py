@@ -1,6 +1,7 @@
 """Replay: a page that says what will be touched, and the verb that starts exactly that; the switch for all of them."""
 
 from shlex import quote
+from typing import NamedTuple
 from uuid import uuid4
 
 from django.conf import settings
@@ -23,8 +24,7 @@ from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_
 
 # What the confirmation adds to the selection when it posts it back.
 OWN_FIELDS = FORM_FIELDS | {*ReplayForm.base_fields, "acknowledged"}
-# How a choice of the form is written on the command line, and a reason that somebody still has to give.
-STARTS = {"canary": "--canary", "all": "--no-canary", "dry": "--dry-run"}
+# A reason that somebody still has to give, on the command line.
 REASON = "--reason '…'"
 
 
@@ -113,7 +113,11 @@ def stop(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs("replay.allow_all")
 def confirm_allow(request: HtmxHttpRequest) -> HttpResponse:
-    context = {"switch": ReplaySwitch.objects.first()}
+    context = {
+        "active_count": count_active_replays(),
+        "most_counted": MOST_COUNTED,
+        "switch": ReplaySwitch.objects.first(),
+    }
     return render_page(request, "dlq/confirm_allow_replays.html", context, title="Allow replays again")
 
 
@@ -144,8 +148,15 @@ def with_param(params: QueryDict, name: str) -> str:
     return f"{reverse('dlq:confirm_replay')}?{kept.urlencode()}"
 
 
-def write_command(params: QueryDict, found: ReplayPreview) -> str:
-    """The same on the command line, with all that it would be refused without."""
+class Command(NamedTuple):
+    """The same on the command line; between its two parts stands the start that is chosen on the page."""
+
+    which: str
+    rest: str
+
+
+def write_command(params: QueryDict, found: ReplayPreview) -> Command:
+    """With all that it would be refused without."""
     scope = params.get("scope")
     if scope == "group":
         which = [f"--group {read_number(params, 'group')}"]
@@ -158,8 +169,4 @@ def write_command(params: QueryDict, found: ReplayPreview) -> str:
         which = [f"--letter {int(pk)}" for pk in params.getlist("id") if pk.isascii() and pk.isdigit()]
     extent = [f"--{name.replace('_', '-')}" for name, is_given in read_extent(params).items() if is_given]
     needed = [*(["--acknowledge"] if found.later_count else []), *([REASON] if "force" in params else [])]
-    return " ".join(["manage.py replay", *which, *extent, write_start(params), *needed])
-
-
-def write_start(params: QueryDict) -> str:
-    return STARTS.get(params.get("start", ""), STARTS["canary"])
+    return Command(" ".join(["python3 manage.py replay", *which, *extent]), " ".join(needed))

@@ -18,7 +18,7 @@ from dlq.operations import ReplayRefused, start_reprocess
 from dlq.operations.errors import OperationError
 from dlq.queries.reprocess import preview_reprocess
 from dlq.reprocess.choice import EventChoice
-from dlq.views.replay import REASON, write_start
+from dlq.views.replay import REASON, Command
 from dlq.views.selecting import is_typed, read_key, read_number
 from projections.api import PickError
 
@@ -78,7 +78,7 @@ def show(
         "zone": settings.TIME_ZONE,
         "preview": preview,
         "chosen": list_chosen(events.choice) if preview else [],
-        "command": write_command(events.choice, params) if preview else "",
+        "command": write_command(events.choice) if preview else None,
         "form": ReplayForm(params if request.method == "POST" else None),
         "request_key": uuid4(),
         "type_above": settings.TYPE_NUMBER_ABOVE,
@@ -86,7 +86,9 @@ def show(
         "problem": problem,
         "wrong": wrong,
     }
-    title = preview.title if preview else "Reprocess events"
+    title = "Reprocess events"
+    if preview:
+        title = preview.title if preview.count else "Nothing to reprocess"
     return render_page(request, "dlq/events.html", context, title=title, status=status)
 
 
@@ -97,15 +99,15 @@ def list_chosen(choice: EventChoice) -> list[tuple[str, str]]:
     return [("consumer", choice.consumer), ("stream", choice.stream), *types, *times]
 
 
-def write_command(choice: EventChoice, params: QueryDict) -> str:
-    """The same on the command line, with all that it would be refused without."""
-    parts = ["manage.py replay", f"--events {quote(choice.consumer)}"]
+def write_command(choice: EventChoice) -> Command:
+    """With all that it would be refused without."""
+    parts = ["python3 manage.py replay", f"--events {quote(choice.consumer)}"]
     parts += [f"--stream {quote(choice.stream)}"] if choice.stream else []
     parts += [f"--type {quote(name)}" for name in choice.types]
     parts += [
         f"--{name} {write_time(at)}" for name, at in (("since", choice.since), ("until", choice.until)) if at
     ]
-    return " ".join([*parts, write_start(params), "--acknowledge", REASON])
+    return Command(" ".join(parts), f"--acknowledge {REASON}")
 
 
 def write_time(at: datetime) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from dashboard.models import AuditEntry, Run
 from dashboard.runs.kinds import DONE, Outcome, Step
 from dashboard.runs.lanes import Hold
-from projections.foreign.watch import start_watch
+from projections.foreign.watch import UNDONE, start_watch
 from projections.models import ForeignProjection
 from sources.api import ResetRefusedError, SourceError, find_source
 
@@ -76,4 +76,5 @@ def describe_reset(run: Run) -> dict[str, Any]:
     """For the run's page: whose checkpoint, why it was refused, what became of it."""
     row = ForeignProjection.objects.filter(pk=run.options["foreign"]).first()
     watched = row.reset if row and row.reset.get("run") == run.pk else {}
-    return {"foreign": row, "refusal": find_refusal(run), "watched": watched}
+    undone = {"afterwards": "but it seems undone", "tone": "warn"} if watched.get("verdict") == UNDONE else {}
+    return undone | {"foreign": row, "refusal": find_refusal(run), "watched": watched}

@@ -46,7 +46,7 @@ def letters(transactional_db: None) -> None:
 def open_preview(page: Page) -> None:
     page.goto(f"/dead-letters/groups/{FailureGroup.objects.get().pk}/")
     page.get_by_role("link", name="Replay 15…").click()
-    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text("Replay 45 letters of letters")
+    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text("Replay 45 letters of letters?")
 
 
 def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
@@ -55,7 +55,15 @@ def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
     page = sign_in_as("operator")
     open_preview(page)
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("15 sequences, each in order · 30 followers come along")
+    expect(dialog).to_contain_text("15 sequences, each in order 30 followers come along")
+    # The command says the start that is chosen, and no other.
+    for choice, option in {
+        "a dry run": "--dry-run",
+        "all at once": "--no-canary",
+        "1, then 10": "--canary",
+    }.items():
+        dialog.get_by_label(choice).check()
+        expect(dialog.locator(".command :is(.for-ladder, .for-all, .for-dry):visible")).to_have_text(option)
     dialog.get_by_label("Reason").fill("1.8.1 is out")
     dialog.get_by_role("button", name="Replay 45 letters").click()
     why = "1 failed; it was the first. Resume to go on, or cancel."
@@ -69,7 +77,7 @@ def test_a_canary_that_fails_pauses_and_the_rest_goes_on_when_somebody_resumes(
     expect(page.get_by_text("held 2")).to_be_visible()
     assert DeadLetter.objects.filter(resolution="replayed").count() == 42
     page.get_by_role("link", name="Replay what failed or was held…").click()
-    expect(dialog.get_by_role("heading")).to_have_text("Replay 3 letters of letters")
+    expect(dialog.get_by_role("heading")).to_have_text("Replay 3 letters of letters?")
 
 
 def test_a_dialog_fits_a_small_screen(letters: None, sign_in_as: SignIn) -> None:
@@ -86,7 +94,8 @@ def test_a_double_click_is_one_run_and_it_can_be_cancelled(letters: None, sign_i
     page = sign_in_as("operator")
     open_preview(page)
     page.get_by_role("dialog").get_by_role("button", name="Replay 45 letters").dblclick()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Replay 45 letters of letters")
+    headline = "Replay 45 letters of letters: pending; 45 still to do"
+    expect(page.get_by_role("heading", level=1)).to_have_text(headline)
     assert Run.objects.count() == 1
     assert LetterRunItem.objects.count() == 45
     page.get_by_role("link", name="Cancel…").click()
@@ -116,7 +125,7 @@ def test_an_event_is_edited_compared_saved_and_replayed(
     expect(page.locator(".diff .added")).to_have_text('+  "mark": ""')
     page.get_by_role("button", name="Save the replacement, then replay…").click()
     expect(page.get_by_text("The replacement is on record; the original is kept.")).to_be_visible()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Replay 3 letters of letters")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Replay 3 letters of letters?")
     page.get_by_role("button", name="Replay 3 letters").click()
     expect(page.locator(".run .badge")).to_have_text("Finished")
     expect(page.get_by_text("succeeded 3")).to_be_visible()

@@ -107,6 +107,14 @@ def test_the_reason_stands_apart_from_how_it_was_done(viewer: Client) -> None:
     assert 'they migrate <span class="dim">· until: noon</span>' in viewer.get("/audit/").content.decode()
 
 
+def test_what_none_means_is_said_where_it_is_a_choice(viewer: Client) -> None:
+    with audit.action("run.pause", actor="olga", subject="run 7") as entry:
+        entry.details = {"pace": None, "stop_after": None, "until": None}
+    page = viewer.get("/audit/").content.decode()
+    for said in ("pace: unlimited", "stop after: never", "until: none"):
+        assert said in page
+
+
 def test_the_export_holds_what_the_filter_shows_and_no_formulas(admin: Client) -> None:
     act("=1+1")
     act("run 2")

@@ -57,7 +57,7 @@ def test_a_closed_follower_says_that_it_was_parked_and_why_it_is_closed(
     page = read(viewer, follower)
     assert "<h1>Paid was parked</h1>" in page
     assert "orders had parked Paid" in page
-    assert "by someone, discarded<br>sent by hand" in page
+    assert "by someone (discarded)<br>sent by hand" in page
     assert "must be dealt with first" not in page
     assert "It was not tried: an earlier letter of its sequence was open." in page
 

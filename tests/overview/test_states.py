@@ -115,9 +115,20 @@ def test_attempts_that_were_counted_before_say_how_many_were_open_then(
     assert "when 2 were open" in look(viewer)
 
 
-def test_a_run_that_is_paused_is_said_to_be_among_those_under_way(viewer: Client) -> None:
-    make_run(state=Run.State.PAUSED)
-    assert '<span class="badge warn">Paused</span>' in look(viewer)
+@pytest.mark.parametrize(("state", "tone"), [("pending", "info"), ("paused", "warn"), ("cancelling", "warn")])
+def test_a_run_that_does_not_run_is_shown_with_its_state(viewer: Client, state: str, tone: str) -> None:
+    make_run(state=state)
+    page = look(viewer)
+    assert f'<span class="badge {tone}">{state.capitalize()}</span>' in page
+    assert f'<p class="d">{state}: Count marks</p>' in page
+
+
+def test_runs_that_run_are_named_without_their_state(viewer: Client) -> None:
+    for _ in range(2):
+        make_run(state=Run.State.RUNNING)
+    page = look(viewer)
+    assert "Running</span>" not in page
+    assert '<p class="d">Count marks and others</p>' in page
 
 
 def test_reasons_end_like_sentences(viewer: Client) -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Lane, Run
 from dashboard.runs import queries
+from dashboard.runs.kinds import get_rest
 from dashboard.runs.lanes import Hold, claim
 from dashboard.runs.operations import cancel_run, pause_run
 from dashboard.runs.states import begin, settle
@@ -39,15 +40,17 @@ def test_a_rate_and_what_is_left_are_told_while_somebody_works(read: Read) -> No
     lane = Lane.objects.filter(run=run)
     # The lease of tests is short, and a busy machine slow.
     lane.update(totals={"marked": 400}, rate=10, leased_until=timezone.now() + timedelta(hours=1))
-    said = '<strong>400</strong> of 1,000 done (40 %) · 10 a second · <span class="nowrap">about 1 min left</span></p>'
-    assert said in read(run)
+    done = "<strong>400</strong> of 1,000 done (40 %)</span>"
+    html = read(run)
+    assert f"{done} <span>10 a second</span> <span>about 1 min left</span></p>" in html
+    assert "<h1>Count marks: running; 400 marked, 600 still to do</h1>" in html
     # Slower than anybody counts in seconds.
     lane.update(rate=0.1)
-    assert 'of 1,000 done (40 %) · <span class="nowrap">about 1 h 40 min left</span></p>' in read(run)
+    assert f"{done} <span>about 1 h 40 min left</span></p>" in read(run)
     lane.update(totals={"marked": 1000}, rate=10)
-    assert "of 1,000 done (100 %) · 10 a second</p>" in read(run)
+    assert "of 1,000 done (100 %)</span> <span>10 a second</span></p>" in read(run)
     lane.update(leased_until=None)
-    assert "of 1,000 done (100 %)</p>" in read(run)
+    assert "of 1,000 done (100 %)</span></p>" in read(run)
 
 
 def test_a_run_pauses_and_ends_after_the_slice_in_hand(read: Read) -> None:
@@ -55,12 +58,15 @@ def test_a_run_pauses_and_ends_after_the_slice_in_hand(read: Read) -> None:
     hold(run)
     pause_run(run, actor="olga")
     html = read(run)
-    assert "It pauses after the slice in hand." in html
-    assert "Asked for by olga" in html
+    assert "<h1>Count marks: pausing; 10 still to do</h1>" in html
+    assert "<span>It pauses after the slice in hand. It keeps its place until somebody resumes" in html
+    assert "Pause asked for by olga" in html
     assert "Paused by" not in html
     cancel_run(run, actor="olga", reason="")
     html = read(run)
+    assert "<h1>Count marks: cancelling; 10 untouched</h1>" in html
     assert "It ends after the slice in hand. What is done stays done." in html
+    assert "still to do" not in html
     assert "Cancel…" not in html
 
 
@@ -72,8 +78,38 @@ def test_a_cancelled_run_says_what_was_left(read: Read) -> None:
     Lane.objects.update(leased_until=None)
     settle(run.pk)
     html = read(run)
+    assert "<h1>Count marks: cancelled; 4 marked, 6 untouched</h1>" in html
     assert "marked <b>4</b>" in html
-    assert "left as they were <b>6</b>" in html
+    assert "untouched <b>6</b>" in html
+
+
+def test_a_headline_says_how_a_run_stands_before_and_after_its_work(read: Read) -> None:
+    run = start_tally(2)
+    assert "<h1>Count marks: pending; 2 still to do</h1>" in read(run)
+    pause_run(run, actor="olga")
+    assert "<h1>Count marks: paused; 2 still to do</h1>" in read(run)
+    Lane.objects.update(totals={"marked": 1})
+    Run.objects.update(state="failed", failure="It broke.", ended_at=timezone.now())
+    assert "<h1>Count marks: failed; 1 marked, 1 untouched</h1>" in read(run)
+    Lane.objects.update(totals={"marked": 1, "odd": 1})
+    Run.objects.update(state="finished")
+    assert "<h1>Count marks: finished; 1 marked, 1 odd ones</h1>" in read(run)
+    Lane.objects.update(total=0, totals={})
+    assert "<h1>Count marks: finished</h1>" in read(run)
+
+
+def test_what_did_not_go_well_is_dealt_with_and_has_one_colour(read: Read) -> None:
+    run = start_tally(2)
+    Run.objects.update(state="running")
+    begin(run)
+    Lane.objects.update(totals={"odd": 2}, is_done=True)
+    settle(run.pk)
+    html = read(run)
+    assert "<strong>2</strong> of 2 dealt with (100 %)" in html
+    # Above, and in what happened.
+    assert html.count('<span class="badge warn">Finished</span>') == 2
+    Lane.objects.update(totals={"marked": 1, "odd": 1})
+    assert "<strong>2</strong> of 2 done (100 %)" in read(run)
 
 
 def test_what_was_sent_is_told_before_a_replay_is_cancelled(operator: Client) -> None:
@@ -82,7 +118,7 @@ def test_what_was_sent_is_told_before_a_replay_is_cancelled(operator: Client) ->
     html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
     assert "<dt>Done, and staying done</dt><dd>2 of 5</dd>" in html
     assert "<dt>Sent, and nobody knows yet what came of it</dt><dd>1</dd>" in html
-    assert "<dt>Left as they were</dt><dd>2</dd>" in html
+    assert "<dt>Untouched</dt><dd>2</dd>" in html
 
 
 def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -> None:
@@ -99,11 +135,30 @@ def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -
     html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
     assert "<dt>Missing from the read model</dt><dd>3</dd>" in html
     # What follows for the projection is said before it is asked for.
-    assert "goes on from there when somebody resumes the projection." in html
+    follows = get_rest("rebuild").sentence
+    assert follows in html
     Run.objects.filter(pk=run.pk).update(state="failed", failure="It broke.", ended_at=timezone.now())
     html = read(run)
+    assert "<h1>Rebuild totals: failed; 2 processed, 3 missing from the read model</h1>" in html
     assert "missing from the read model <b>3</b>" in html
-    assert "goes on from there when somebody resumes the projection." in html
+    assert follows in html
+
+
+def test_a_rebuild_that_never_began_leaves_the_read_model_as_it_was(operator: Client, read: Read) -> None:
+    run = Run.objects.create(
+        kind="rebuild", title="Rebuild totals", options={"projection": "totals"}, request_key=uuid4()
+    )
+    lane = Lane.objects.create(run=run, number=0, total=3)
+    url = reverse("runs:confirm_cancel", args=[run.pk])
+    assert "<dt>Untouched</dt><dd>3</dd>" in operator.get(url).content.decode()
+    # Its first slice may empty the read model at any moment.
+    Run.objects.update(state="running", started_at=timezone.now())
+    assert "<dt>Missing from the read model</dt><dd>3</dd>" in operator.get(url).content.decode()
+    Run.objects.update(state="failed", failure="It could not be emptied.", ended_at=timezone.now())
+    assert "<h1>Rebuild totals: failed; 3 untouched</h1>" in read(run)
+    # It was emptied, and nothing was handled after that.
+    Lane.objects.filter(pk=lane.pk).update(cursor={"until": 3})
+    assert "<h1>Rebuild totals: failed; 3 missing from the read model</h1>" in read(run)
 
 
 def test_a_count_of_runs_ends_somewhere_and_says_so(

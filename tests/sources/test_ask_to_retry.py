@@ -185,4 +185,6 @@ def test_a_source_without_a_word_for_it_says_so(make_foreign: Callable[..., Fore
     sync()
     selection = Selection(DeadLetter.objects.all(), newest_id(), is_by_hand=False, description={})
     [health] = preview_replay(selection).health
-    assert (health.is_well, "no word for a row" in health.sentence) == (False, True)
+    assert not health.is_well
+    assert "no word for a row" in health.sentence
+    assert health.sentence.endswith(" Each of its letters would fail at once.")

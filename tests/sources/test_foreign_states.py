@@ -64,7 +64,11 @@ def test_a_reset_from_its_run_to_its_end(
     assert f'class="message bad"><span>{row.reset["sentence"]}' in html
     assert '</span> <span class="badge bad">Reset undone</span>' in html
     assert "<dt>Last written</dt>" in html
-    assert sentence in show_run(admin, run)
+    html = show_run(admin, run)
+    assert sentence in html
+    assert "finished; 1 checkpoint reset, but it seems undone</h1>" in html
+    # Above, and in what happened.
+    assert html.count('<span class="badge warn">Finished</span>') == 2
     html = show_list(admin)
     assert "<h1>bank/balances: reset undone</h1>" in html
     assert ">Reset undone</span>" in html

@@ -110,7 +110,9 @@ def test_a_dry_run_says_what_would_happen_and_changes_nothing(
     assert totals(run) == {"succeeded": 3, "new_error": 1, "held": 2}
     assert list(DeadLetter.objects.order_by("pk").values()) == before
     assert not Applied.objects.exists()
-    assert notes(run)[0].startswith("letter ")
+    head = DeadLetter.objects.get(sequence_key="b", sequence_no=1)
+    behind = f"behind an earlier letter of the same sequence (letter {head.pk})"
+    assert notes(run) == ["KeyError: <value>", behind, behind]
 
 
 def test_there_is_no_dry_run_of_effects_outside(fail: Callable[..., None], start: Start) -> None:

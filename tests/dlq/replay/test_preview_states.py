@@ -43,7 +43,7 @@ def test_several_consumers_are_named_up_to_five_and_the_rest_counted(
     text = strip_tags(confirm(operator, "scope=matching")[0])
     assert f"Replay {consumers} letters of {consumers} consumers" in text
     assert text.count("c0 1") == 1
-    assert f"Paid {consumers - 1} · 1 without a type" in text or "1 without a type · Paid 1" in text
+    assert f"Paid {consumers - 1}, 1 without a type" in text or "1 without a type, Paid 1" in text
     assert rest in text
     assert text.count("Goes to api: POST http://127.0.0.1:1/, behind the breaker api.") == 1
     assert ("more consumer" in text) is bool(rest)
@@ -59,7 +59,7 @@ def test_how_long_it_takes_is_told_from_replays_that_were_long_enough(
     Run.objects.update(started_at=timezone.now() - timedelta(seconds=200), ended_at=timezone.now())
     fail("b", events=5)
     html, _ = confirm(operator, "scope=matching")
-    assert re.search(r"breakers in the way</span> · about \d+ s at full pace", html)
+    assert re.search(r"breakers in the way</span> <span>about \d+ s at full pace", html)
 
 
 def test_why_letters_stay_is_said_with_their_number(
@@ -84,20 +84,24 @@ def test_why_letters_stay_is_said_with_their_number(
     text = strip_tags(html)
     for sentence in (
         "2 left out: taken by their target a moment ago, which would drop them",
-        "1 left out: not to be sent again as it is",
-        "1 left out: erased",
-        "1 left out: poison, or failed too many replays",
-        "2 left out: behind one that is left out",
-        "Take poison, and what is not to be sent again, along all the same, with a reason",
-        "Nothing can be replayed of what is selected.",
+        "1 left out: not to be sent again as it is.",
+        "1 left out: erased.",
+        "1 left out: poison, or failed too many replays.",
+        "2 left out: behind one that is left out.",
+        "Replay these all the same, with a reason: poison and what is not to be sent again",
+        "As it is, none of the selected letters can be replayed.",
     ):
         assert text.count(sentence) == 1
     DeadLetter.objects.filter(pk=first).update(tier="dead_letter")
     html, _ = confirm(operator, "scope=matching")
-    assert "Take what is not to be sent again along all the same" in html
+    assert "Replay these all the same, with a reason: what is not to be sent again<" in html
     html, _ = confirm(operator, "scope=matching&force=1")
-    assert "Replay 4 letters of c1" in html
+    assert "Replay 4 letters of c1?" in html
     assert "all the same" not in html
+    assert "Among them: 1 not to be sent again as it is." in strip_tags(html)
+    DeadLetter.objects.filter(sequence_key="s").update(tier="poison")
+    text = strip_tags(confirm(operator, "scope=matching&force=1")[0])
+    assert "Among them: 3 poison, 1 not to be sent again as it is." in text
 
 
 def test_all_that_is_in_runs_already_is_linked_to_them(
@@ -134,7 +138,7 @@ def test_what_was_chosen_is_kept_when_something_is_wrong(operator: Client, fail:
     [
         ({"reason": "x" * 1001}, "A reason can have at most 1,000 characters; this one has 1,001."),
         ({"start": ""}, "Choose how it starts: canary, all or dry."),
-        ({"lanes": ""}, "There can be 1 or 2 or 4 lanes."),
+        ({"lanes": ""}, "There can be 1, 2 or 4 lanes."),
     ],
 )
 def test_what_no_browser_sends_is_answered_at_its_field_too(
@@ -147,12 +151,22 @@ def test_what_no_browser_sends_is_answered_at_its_field_too(
     assert re.search(f'class="error"[^>]*>{re.escape(sentence)}<', answer.content.decode())
 
 
+def test_the_cursor_goes_to_the_start_if_that_is_wrong(operator: Client, fail: Fail) -> None:
+    fail("a")
+    html, form = confirm(operator, "scope=matching")
+    focused = 'value="canary" checked autofocus>'
+    assert focused not in html
+    assert focused in operator.post(reverse("dlq:replay"), form | {"start": ""}).content.decode()
+
+
 def test_a_consumer_that_is_being_rebuilt_is_no_place_to_replay_to(operator: Client, fail: Fail) -> None:
     fail("a")
     Projection.objects.filter(name="letters").update(state="rebuilding")
     html, form = confirm(operator, "scope=matching")
     sentence = "letters is being rebuilt, which handles its events anew; wait until it is done."
     assert f'<p class="message bad">{sentence}</p>' in html
+    assert '<button class="btn primary" disabled>' in html
     answer = operator.post(reverse("dlq:replay"), form)
     # Once, although it is the reason and the state of the target too.
     assert (answer.status_code, answer.content.decode().count(sentence)) == (409, 1)
+    assert f"Nothing was started: {sentence}" in answer.content.decode()

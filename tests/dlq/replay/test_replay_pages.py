@@ -36,9 +36,11 @@ def test_it_works_from_preview_to_page(
     group = FailureGroup.objects.get()
     assert "Replay 2…" in operator.get(reverse("dlq:group", args=[group.pk])).content.decode()
     html, form = confirm(operator, f"scope=group&group={group.pk}")
-    assert "Replay 6 letters of letters" in html
-    assert "<b>2</b> sequences, each in order · <b>4</b> followers come along" in html
-    assert f"manage.py replay --group {group.pk} --canary" in strip_tags(html)
+    assert "<h1>Replay 6 letters of letters?</h1>" in html
+    assert "<b>2</b> sequences, each in order</span> <span><b>4</b> followers come along" in html
+    # What stands there follows the start that is chosen.
+    command = f"python3 manage.py replay --group {group.pk} --canary --no-canary --dry-run"
+    assert command in strip_tags(html)
     answer = operator.post(reverse("dlq:replay"), form)
     run = Run.objects.get()
     assert answer["Location"] == reverse("runs:run", args=[run.pk])
@@ -46,7 +48,7 @@ def test_it_works_from_preview_to_page(
     assert totals(run_all(run)) == {"succeeded": 6}
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
     assert "succeeded <b>6</b>" in html
-    assert "it came to the rest" in html
+    assert "it got as far as the rest" in html
     assert AuditEntry.objects.get(action="replay.start").details["count"] == 6
 
 
@@ -69,10 +71,10 @@ def test_a_replay_of_nothing_is_refused_with_one_sentence(
     letter = DeadLetter.objects.get()
     DeadLetter.objects.update(tier="poison")
     html, form = confirm(operator, f"id={letter.pk}")
-    assert html.count("Nothing can be replayed of what is selected") == 1
+    assert html.count("none of the selected letters can be replayed") == 1
     answer = operator.post(reverse("dlq:replay"), form)
     assert answer.status_code == 409
-    assert answer.content.decode().count("Nothing can be replayed of what is selected") == 1
+    assert answer.content.decode().lower().count("none of the selected letters can be replayed") == 1
     assert not Run.objects.exists()
 
 
@@ -115,15 +117,19 @@ def test_earlier_letters_can_be_included_and_poison_taken_along(
 
 def field_error(label: str, name: str, sentence: str) -> str:
     """Right behind the label, and named by the field as what describes it."""
+    sentence = sentence.replace("…", "It must be a whole number")
     return f'{label}</label><div id="id_{name}_error" role="alert"><p class="error">{sentence}'
 
 
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"pace": "quick"}, field_error("a second", "pace", "It must be a whole number from 1 to")),
-        ({"stop_after": "0"}, field_error("failures", "stop_after", "It must be a whole number from 1 to")),
-        ({"lanes": "3"}, field_error("at most", "lanes", "There can be 1 or 2 or 4 lanes.")),
+        ({"pace": "quick"}, field_error("a second", "pace", "… from 1 to 100,000, or empty for unlimited.")),
+        (
+            {"stop_after": "0"},
+            field_error("failures", "stop_after", "… from 1 to 1,000,000, or empty for never."),
+        ),
+        ({"lanes": "3"}, field_error("at most", "lanes", "There can be 1, 2 or 4 lanes.")),
         ({"start": "somehow"}, "&#x27;somehow&#x27; is not known; it can be canary, all, dry."),
     ],
 )

@@ -44,12 +44,12 @@ def test_an_event_that_fails_is_a_letter_and_the_rest_of_its_stream_is_held(
         "KeyError",
         "t-1",
     )
-    assert notes(run) == ["an event before it in its stream failed"]
+    assert notes(run) == ["behind a failed event of the same stream"]
     assert LetterRunItem.objects.get(run=run, outcome="new_error").letter_id == letter.pk
     html = operator.get(reverse("dlq:letter", args=[letter.pk])).content.decode()
     assert "reprocessed from the event store, <a" in html
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
-    assert "From the event store" in html
+    assert "<dt>From the store</dt>" in html
     assert "Replay what failed" in html
     assert preview_replay(select_failed(run)).count == 1
 
@@ -71,8 +71,8 @@ def test_open_letters_and_what_stands_behind_them_are_left_out_and_held_if_they_
     letter = DeadLetter.objects.get(status="failed")
     assert totals(run) == {"succeeded": 5, "held": 2}
     assert notes(run) == [
-        f"its own letter {letter.pk} is open; replay that",
-        f"letter {letter.pk} stands before it in its sequence",
+        f"open as a letter already, which can be replayed (letter {letter.pk})",
+        f"behind an earlier letter of the same sequence (letter {letter.pk})",
     ]
 
 

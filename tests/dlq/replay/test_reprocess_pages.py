@@ -34,19 +34,20 @@ def test_it_works_from_the_page(operator: Client, handled: None) -> None:
     link = f"{url}?consumer=letters"
     assert link in operator.get(reverse("projections:projection", args=[row.pk])).content.decode()
     html = operator.get(f"{link}&stream=a&type=Paid").content.decode()
-    assert "Reprocess 2 events of letters" in html
+    assert "<h1>Reprocess 2 events of letters?</h1>" in html
     assert "repeats their effects" in html
-    assert "They also come after later events of their stream." in html
+    assert "Where later events of their stream were handled, they now come after them." in html
     html_of_one = operator.get(f"{link}&type=Refunded").content.decode()
-    assert "It also comes after later events of its stream." in html_of_one
+    assert "Where later events of its stream were handled, it now comes after them." in html_of_one
     assert (
-        "manage.py replay --events letters --stream a --type Paid --canary --acknowledge --reason"
-        in strip_tags(html)
+        "python3 manage.py replay --events letters --stream a --type Paid --canary --no-canary --dry-run "
+        "--acknowledge --reason" in strip_tags(html)
     )
     form = read_form(html) | {"start": "canary", "stop_after": "5", "lanes": "4", "reason": "mended"}
     post = reverse("dlq:reprocess")
     answer = operator.post(post, form | {"reason": "x" * 1001})
     assert "A reason can have at most 1,000 characters; this one has 1,001." in answer.content.decode()
+    assert answer.content.decode().count(" autofocus") == 1
     answer = operator.post(post, form | {"acknowledged": "on", "reason": " "})
     assert answer.status_code == 409
     sentence = "Say why these events are handled once more; it stays on record."
@@ -81,6 +82,7 @@ def test_what_matches_nothing_or_no_projection_is_said(
 ) -> None:
     html = operator.get(f"{reverse('dlq:events')}?consumer=letters&stream=nobody").content.decode()
     assert "<h1>Nothing to reprocess</h1>" in html
+    assert "Reprocess 0 events" not in html
     assert "No event that letters has handled matches what is chosen above." in html
     monkeypatch.setattr("dlq.forms.list_projectors", list)
     assert "No installed app declares a projection" in operator.get(reverse("dlq:events")).content.decode()
@@ -122,10 +124,10 @@ def test_effects_outside_a_rebuild_many_events_and_the_switch_are_warned_of(
     settings.TYPE_NUMBER_ABOVE = 2
     work("mailer")
     text = read_text(operator, "consumer=mailer")
-    assert "Its consumer may see an event more than once within this run too." in text
-    assert "no: mailer declares effects outside this database, which cannot be undone." in text
+    assert "mailer may see an event more than once within this run too. Effects cannot be undone." in text
+    assert "Not possible: mailer declares effects outside this database, which cannot be undone." in text
     assert "Type the number of events, 5" in text
-    assert "Paid 4 · Refunded 1" in text
+    assert "Paid 4, Refunded 1" in text
     Projection.objects.filter(name="mailer").update(state="rebuilding")
     stop_replays(actor="olga")
     html = operator.get(f"{reverse('dlq:events')}?consumer=mailer").content.decode()
@@ -155,7 +157,7 @@ def test_how_long_it_takes_is_told_and_without_redis_no_breaker_is_counted(
     line.cut()
     text = read_text(operator, "consumer=letters")
     line.mend()
-    assert re.search(r"up to position 6 · about \d+ s at full pace", text)
+    assert re.search(r"up to position 6 about \d+ s at full pace", text)
     assert "Redis does not answer, so nobody knows which breakers are in the way." in text
 
 

@@ -2,24 +2,29 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from django.test import Client
 from django.urls import reverse
-from django.utils.html import strip_tags
+from django.utils.html import escape, strip_tags
 
 from dashboard.models import Lane, Run
 from dashboard.runs.lanes import claim
 from dashboard.runs.operations import cancel_run
+from dlq.masking import HIDDEN
 from dlq.models import DeadLetter, FailureGroup
 from dlq.operations import stop_replays
 from dlq.replay.options import ReplayOptions
 from dlq.reprocess.choice import EventChoice
 from projections.models import Projection
+from projections.models.event import Event
 from tests.dlq.replay.conftest import QUICK, run_all, totals
 from tests.projections.conftest import RecordedClock
+from tests.shop.models import Fault
 
 Fail = Callable[..., None]
 Start = Callable[..., Run]
+DRY = ReplayOptions(canary=False, dry_run=True)
 
 
 def read(client: Client, run: Run) -> str:
@@ -37,12 +42,18 @@ def test_pace_and_force_and_what_failures_do_to_it(operator: Client, fail: Fail,
     assert "if the first fails, and then after 1 failure" in text
     assert "poison, and what is not to be sent again as it is" in text
     assert run_all(run).state == "paused"
+    text = strip_tags(read(operator, run))
+    assert "1,000 a second, and goes on at 500 because of failures" in text
+    assert "Replay 2 letters of letters: paused; 1 failed with the same error, 1 still to do" in text
+    Run.objects.update(state="running")
     assert "1,000 a second, at the moment 500 because of failures" in strip_tags(read(operator, run))
+    Run.objects.update(state="paused")
     cancel_run(run, actor="olga", reason="")
     text = strip_tags(read(operator, run))
     assert "1,000 a second" in text
-    assert "at the moment" not in text
-    assert "left as they were 1" in text
+    assert "because of failures" not in text
+    assert "it got as far as the first" in text
+    assert "Replay 2 letters of letters: cancelled; 1 failed with the same error, 1 untouched" in text
 
 
 def test_what_came_along_and_what_failed_meanwhile(
@@ -64,18 +75,47 @@ def test_what_came_along_and_what_failed_meanwhile(
     mend("a")
     run_all(run)
     text = strip_tags(read(operator, run))
+    assert "Replay 2 letters of letters and 1 parked behind them: finished; 3 succeeded" in text
     assert "2 were confirmed, and 1 more was parked behind them while it ran" in text
     assert "1 new letter of the same consumer failed, which is not part of this" in text
 
 
-def test_a_dry_run_says_that_all_is_undone_and_names_no_group(
+def test_a_dry_run_says_what_failed_although_all_is_undone(
     operator: Client, fail: Fail, start: Start
 ) -> None:
-    fail("a", events=1)
-    run = run_all(start(options=ReplayOptions(canary=False, dry_run=True)))
-    text = strip_tags(read(operator, run))
+    fail("a", "b", "c", events=1)
+    Fault.objects.exclude(mark="a").update(how="KeyError")
+    run = run_all(start(options=DRY))
+    html = read(operator, run)
+    text = strip_tags(html)
+    headline = "finished; 1 failed with the same error, 2 failed with a new error, and all of it was undone"
+    assert f"Try 3 letters of letters: {headline}" in text
     assert "everything is undone again" in text
-    assert "same error and undone with the dry run" in text
+    # The group that was there is linked; the one that was only made for the trial is gone, and its title stays.
+    group = FailureGroup.objects.get()
+    link = f'<a href="{reverse("dlq:group", args=[group.pk])}">{escape(group.title)}</a>'
+    assert f'<span class="badge bad">same error</span> {link}' in html
+    assert "2 new error KeyError: &lt;value&gt;, last" in text
+
+
+def test_a_new_error_of_a_dry_run_is_hidden_where_it_was_noted_under_other_masking_rules(
+    operator: Client, fail: Fail, start: Start, settings: Any
+) -> None:
+    fail("a", events=1)
+    Fault.objects.update(how="KeyError")
+    run = run_all(start(options=DRY))
+    settings.MASKED_PATHS = ["$.mark"]
+    text = strip_tags(read(operator, run))
+    assert f"1 new error KeyError ({HIDDEN}), last" in text
+
+
+def test_a_dry_run_of_events_says_what_failed(
+    operator: Client, handled: None, reprocess: Callable[..., Run]
+) -> None:
+    Event.objects.filter(position=1).update(data={"amount": 2, "mark": "a"})
+    Fault.objects.create(mark="a", how="KeyError")
+    run = run_all(reprocess(options=DRY, acknowledged=False, reason=""))
+    assert "1 new error KeyError: &lt;value&gt;, last" in strip_tags(read(operator, run))
 
 
 def test_a_group_that_is_gone_since_is_said_to_be(operator: Client, fail: Fail, start: Start) -> None:
@@ -83,7 +123,7 @@ def test_a_group_that_is_gone_since_is_said_to_be(operator: Client, fail: Fail, 
     run = run_all(start())
     assert "ValueError" in read(operator, run)
     FailureGroup.objects.all()._raw_delete("default")
-    assert "same error of a group that is gone" in strip_tags(read(operator, run))
+    assert "same error of a group that is gone by now, last" in strip_tags(read(operator, run))
 
 
 def test_only_who_may_replay_is_offered_it_again(
@@ -106,8 +146,7 @@ def test_a_run_that_is_being_cancelled_is_so_although_all_are_stopped(
     cancel_run(run, actor="olga", reason="")
     stop_replays(actor="olga")
     html = read(operator, run)
-    assert "All replays are stopped</b> by olga, <time" in html
-    assert "This run is being cancelled all the same." in html
+    assert "All replays are stopped; this run is being cancelled all the same." in html
     assert "It ends after the slice in hand." in html
 
 

@@ -66,7 +66,7 @@ def test_a_letter_that_fails_again_holds_its_followers_and_no_others(
     assert statuses()[("a", 2)] == "parked"
     head = DeadLetter.objects.get(sequence_key="a", sequence_no=1)
     assert (head.attempts, head.replays) == (2, 1)
-    assert notes(run) == [f"letter {head.pk} stands before it in its sequence"] * 2
+    assert notes(run) == [f"behind an earlier letter of the same sequence (letter {head.pk})"] * 2
     assert Attempt.objects.get(outcome="failed", run=run).letter_id == head.pk
 
 
@@ -94,7 +94,7 @@ def test_the_third_failed_replay_makes_it_poison_which_takes_force_and_a_reason(
     assert (letter.tier, letter.replays) == ("poison", 3)
     found = preview_replay(everything())
     assert (found.count, found.left_out) == (0, {"poison": 1})
-    with pytest.raises(ReplayRefused, match="Nothing can be replayed"):
+    with pytest.raises(ReplayRefused, match="None of the selected letters can be replayed"):
         start()
     assert Run.objects.count() == 3
     forced = ReplayOptions(canary=False, force=True)

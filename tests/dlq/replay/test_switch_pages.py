@@ -17,18 +17,20 @@ def read(client: Client, name: str) -> str:
 
 
 def test_nothing_is_stopped_and_nothing_under_way(operator: Client) -> None:
-    assert "No replay is under way now. Every replay stops" in read(operator, STOP)
+    assert "No replay is under way now. None can be started until somebody allows them" in read(
+        operator, STOP
+    )
     assert "replays can be started, and those under way go on" in read(operator, ALLOW)
 
 
-@pytest.mark.parametrize("reason", ["payments are down", ""])
+@pytest.mark.parametrize("reason", ["payments are down", "payments are down.", ""])
 def test_who_stopped_them_and_why_is_said_before_they_are_allowed(operator: Client, reason: str) -> None:
     stop_replays(actor="olga", reason=reason)
-    because = f"</time>{': ' if reason else ''}{reason}."
+    because = f"</time>{': ' if reason else ''}{reason.rstrip('.')}."
     html = read(operator, ALLOW)
     assert "<h1>Allow replays again?</h1>" in html
     assert "<p>olga stopped them <time" in html
-    assert f"{because} Those under way go on where they were." in html
+    assert f"{because} No replay waits for it. New ones can be started." in html
     html = read(operator, STOP)
     assert "All replays are stopped already" in html
     assert f"{because}</p>" in html
@@ -47,3 +49,6 @@ def test_so_many_that_counting_stops(
         fail(stream, events=1)
         start()
     assert "<b>2</b> or more replays are under way or paused now." in read(operator, STOP)
+    stop_replays(actor="olga")
+    what = "<b>2</b> or more replays have not ended; what is not paused by itself goes on where it was."
+    assert what in read(operator, ALLOW)

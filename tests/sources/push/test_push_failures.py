@@ -297,4 +297,4 @@ def test_a_pushed_letter_says_that_it_has_no_target(push: Push, make_failure: Ma
     )
     page = operator.get(f"/dead-letters/replay/confirm/?id={letter.pk}").content.decode()
     assert "Nothing to replay" in page
-    assert "its consumer has no target" in page
+    assert "nobody has said where letters of its consumer are replayed to" in page
