@@ -44,13 +44,15 @@ def doomed(story: Path) -> Iterator[psutil.Process]:
 
 
 def find_guardian(supervisor: psutil.Process) -> psutil.Process | None:
-    guardians = [
-        child
-        for child in supervisor.children()
-        # One that was killed just now stays for an instant, and has no command line.
-        if child.status() != psutil.STATUS_ZOMBIE and any("guardian.py" in word for word in child.cmdline())
-    ]
-    return guardians[0] if guardians else None
+    return next(filter(is_guardian, supervisor.children()), None)
+
+
+def is_guardian(process: psutil.Process) -> bool:
+    """One that was killed just now stays for an instant without a command line, or is gone while it is asked."""
+    try:
+        return any("guardian.py" in word for word in process.cmdline())
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_kill_9_of_the_supervisor_leaves_nothing(doomed: psutil.Process, story: Path) -> None:

@@ -114,11 +114,11 @@ def test_all_that_is_in_runs_already_is_linked_to_them(
     html, _ = confirm(operator, "scope=matching")
     text = strip_tags(html)
     named = ", ".join(str(run.pk) for run in runs[:5])
-    assert f"6 are in runs {named} and others, and left out." in text
+    assert f"6 letters are in runs {named} and others, and left out." in text
     assert reverse("runs:run", args=[runs[0].pk]) in html
     fail("g", events=1)
     html, _ = confirm(operator, "scope=matching")
-    assert "6 more are in runs" in html
+    assert "6 more letters are in runs" in html
 
 
 def test_what_was_chosen_is_kept_when_something_is_wrong(operator: Client, fail: Fail) -> None:
