@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Django's command line; where Django is missing it first makes .venv and runs itself there."""
+"""Django's command line; where the console's packages are missing it first makes .venv and runs itself there."""
 
 import hashlib
 import importlib.util
@@ -24,18 +24,36 @@ def main() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 - somebody has it
         sys.exit("Redrive needs Python 3.11 or newer; this is Python {}.{}.".format(*sys.version_info[:2]))
     in_virtual_environment = sys.prefix != sys.base_prefix
-    if not in_virtual_environment and importlib.util.find_spec("django") is None:
+    # Some systems have a Django of their own; who has this has the rest.
+    if not in_virtual_environment and importlib.util.find_spec("django_htmx") is None:
         ensure_venv()
         os.execv(VENV_PYTHON, [str(VENV_PYTHON), *sys.orig_argv[1:]])  # noqa: S606
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db import OperationalError, connection
 
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         # The sentence names the setting and what is allowed; forty lines of traceback above it would hide it.
         sys.exit(str(error))
+    except OperationalError as error:
+        # Who came as far as a connection has another trouble, and needs the traceback.
+        if connection.connection is not None:
+            raise
+        sys.exit(say_no_database(error))
+
+
+def say_no_database(error: Exception) -> str:
+    from django.conf import settings
+
+    if settings.EMBEDDED:
+        return (
+            f"The console's database in {settings.DATA_DIR} does not answer; start it with `manage.py up`, "
+            "or let REDRIVE_DATA say where it is."
+        )
+    return f"The database that DATABASE_URL names cannot be used: {' '.join(str(error).split())}"
 
 
 def ensure_venv() -> None:

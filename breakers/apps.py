@@ -7,8 +7,10 @@ class BreakersConfig(AppConfig):
     def ready(self) -> None:
         from breakers.foreign.registry import list_readers
         from breakers.needs import find_open
+        from breakers.profiles import list_profiles
         from dashboard import attention
 
-        attention.register(find_open, rank=3)
-        # A reader that makes no sense stops the start, not the first scan.
+        # A reader or a profile that makes no sense stops the start, not the first scan or the first call.
         list_readers()
+        list_profiles()
+        attention.register(find_open, rank=3)

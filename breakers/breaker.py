@@ -108,6 +108,7 @@ class Breaker:
         answer: Permit | Refusal | None = None
         if not self._contact.is_away():
             try:
+                self._contact.begin()
                 answer = self._ask()
                 self._contact.note_answer()
             except RedisError as error:
@@ -123,10 +124,9 @@ class Breaker:
         return answer._replace(is_local=True) if isinstance(answer, Permit) else answer
 
     def _ask(self) -> Permit | Refusal:
-        gate = self._shared.read_gate() if self._seemed_closed else "open"
-        if gate == "" or monotonic() >= self._announce_at:
-            self._shared.announce(self._used_by, self._now())
-            self._announce_at = monotonic() + ANNOUNCE_EVERY_SECONDS
+        gate = self._read_gate()
+        # Noted at once: on a slow line this call may have no time left to be refused, and the next one has.
+        self._seemed_closed = isinstance(gate, Permit)
         answer = gate if isinstance(gate, Permit) else self._shared.enter(self._now())
         if isinstance(answer, Refusal):
             self._seemed_closed = False
@@ -141,6 +141,18 @@ class Breaker:
                 self._free_call = None if self.policy.call_timeout_seconds else FreeCall(self, answer)
                 self._cached_until = monotonic() + self.policy.cache_seconds
         return answer
+
+    def _read_gate(self) -> Permit | str:
+        """The permit of a closed breaker, or its state."""
+        if monotonic() < self._announce_at:
+            gate = self._shared.read_gate() if self._seemed_closed else "open"
+            if gate != "":
+                return gate
+            # If there is no time for it now, the next call begins with it.
+            self._announce_at = 0.0
+        gate = self._shared.announce(self._used_by, self._now())
+        self._announce_at = monotonic() + ANNOUNCE_EVERY_SECONDS
+        return gate
 
     def report_failure(self, permit: Permit, error: str) -> None:
         self._cached_until = 0.0
@@ -171,10 +183,14 @@ class Breaker:
         if self._contact.is_away():
             return False
         try:
+            self._contact.begin()
             report()
             self._contact.note_answer()
         except RedisError as error:
             self._contact.note_failure(error)
+            # One that answers and does not write (a full disk, a replica) would say "closed" for ever: it has to write
+            # before it is believed again.
+            self._announce_at = 0.0
             return False
         return True
 

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
@@ -25,17 +26,28 @@ class Contact:
     """A connection pool, and whether it is worth using."""
 
     def __init__(self, url: str, *, budget_seconds: float = BUDGET_SECONDS) -> None:
-        patience = budget_seconds / CONTACTS_PER_CALL
+        self._patience = patience = budget_seconds / CONTACTS_PER_CALL
         self.redis = redis.Redis.from_url(
             url,
             socket_timeout=patience,
             socket_connect_timeout=patience,
             retry=Retry(NoBackoff(), 0),
             max_connections=MOST_CONNECTIONS,
+            # Each of these would be a round trip of a connection that is made anew.
+            protocol=2,
+            driver_info=None,
         )
-        self.execute = Wire(self.redis.connection_pool).execute
+        self._wire = Wire(self.redis.connection_pool)
+        self._turn = threading.local()
         self._silent_until = 0.0
         self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """What this thread asks from here on may take as long as one answer, however many commands it is."""
+        self._turn.ends_at = time.monotonic() + self._patience
+
+    def execute(self, *arguments: str | bytes | int) -> Any:
+        return self._wire.execute(*arguments, until=self._turn.ends_at)
 
     def is_away(self) -> bool:
         """Whether to go on without Redis; after the pause, one caller is told to try."""

@@ -80,20 +80,25 @@ def copy_directory() -> None:
     """
     place = Reading.objects.get_or_create(place=Breaker.OURS)[0]
     redis: Any = get_redis()
+    seconds, microseconds = redis.time()
+    now = seconds * 1000 + microseconds // 1000
+    # A server that took over may have a clock that is behind.
+    place.cursor = str(min(int(place.cursor), now))
     while True:
+        began = place.cursor
         # Inclusive: two breakers may have been heard of in the same ms, though never a whole batch.
-        heard = redis.zrangebyscore(SEEN_INDEX, place.cursor, "+inf", 0, BATCH, withscores=True)
+        heard = redis.zrangebyscore(SEEN_INDEX, began, "+inf", 0, BATCH, withscores=True)
         pipeline = redis.pipeline(transaction=False)
         for name, _ in heard:
             pipeline.hgetall(breaker_key(name))
         save_directory({name: fields for (name, _), fields in zip(heard, pipeline.execute(), strict=True)})
-        # Breakers that are held open stand at infinity: they are read every time and are nobody's place.
-        scores = [int(score) for _, score in heard if score < float("inf")]
+        # Breakers that are held open stand at the end of their hold: they are read every time and are nobody's place.
+        scores = [int(score) for _, score in heard if score <= now]
         if scores:
             place.cursor = str(scores[-1])
         place.read_at = timezone.now()
         place.save()
-        if len(heard) < BATCH or not scores:
+        if len(heard) < BATCH or place.cursor == began:
             return
 
 
@@ -121,14 +126,18 @@ def list_users(fields: dict[str, str], since: datetime) -> list[str]:
 
 
 def close_forgotten() -> None:
-    """A breaker that Redis has no gate of, or that never changed there, is closed, whatever Postgres remembers."""
+    """A breaker that is closed in Redis, with no transition left to tell so, is closed, whatever Postgres remembers."""
     rows = list(Breaker.objects.filter(source=Breaker.OURS).exclude(state=State.CLOSED))
-    pipeline = get_redis().pipeline(transaction=False)
+    redis: Any = get_redis()
+    pipeline = redis.pipeline(transaction=False)
     for row in rows:
-        pipeline.hexists(breaker_key(row.name), "left_closed_at")
+        pipeline.hget(breaker_key(row.name), "left_closed_at")
+    # In this order: what has changed since it was read is among those to be copied.
+    times, cursor = pipeline.execute(), Reading.objects.get(place=Reading.TRANSITIONS).cursor
+    untold = {fields["name"] for _, fields in redis.xrange(TRANSITIONS, min=f"({cursor}", count=BATCH)}
     now = timezone.now()
-    for row, is_known in zip(rows, pipeline.execute(), strict=True):
-        if not is_known:
+    for row, left_closed_at in zip(rows, times, strict=True):
+        if not left_closed_at and row.name not in untold:
             note_transition(row, State.CLOSED, now, "forgotten by Redis")
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 from django import forms
 
-from dashboard.fields import NamedChoiceField, TextField
+from dashboard.fields import NamedChoiceField, ReasonField
 
 HOLD_CHOICES = {
     "": ("until somebody resets it", None),
@@ -17,12 +17,7 @@ HOLD_CHOICES = {
 class ReasonForm(forms.Form):
     """Why an operator does it; it stays in the audit trail."""
 
-    reason = TextField(
-        label="Reason (required)",
-        max_length=500,
-        error_messages={"required": "Say why; the next person on call will read it."},
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
+    reason = ReasonField("Say why; the next person on call will read it.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from django.utils import timezone
+from django.db.models import Q
 
 from breakers.models import Breaker, State, Transition
+from dashboard.days import start_of_day
 
 DAY = timedelta(days=1)
 # Of the chart of days in _days.html.
@@ -76,11 +77,15 @@ def find_outages(breaker: Breaker, changes: Iterable[Change], since: datetime, n
 def list_outages(breakers: Iterable[Breaker], since: datetime, now: datetime) -> dict[int, list[Outage]]:
     """The outages of each breaker by its id, in one query for all."""
     rows = {breaker.pk: breaker for breaker in breakers}
-    newest = Transition.objects.filter(breaker__in=rows, at__gt=since).order_by("-at", "-id")
+    # Not the probes of an outage, of which a day has thousands.
+    bounds = Q(from_state=State.CLOSED) | Q(to_state=State.CLOSED)
+    newest = Transition.objects.filter(bounds, breaker__in=rows, at__gt=since).order_by("-at", "-id")
     transitions: dict[int, list[Change]] = {pk: [] for pk in rows}
-    found = newest.values_list("breaker", "at", "from_state", "to_state")[:MOST_TRANSITIONS]
+    found = list(newest.values_list("breaker", "at", "from_state", "to_state")[:MOST_TRANSITIONS])
     for pk, at, from_state, to_state in found:
         transitions[pk].append(Change(at, from_state, to_state))
+    if len(found) == MOST_TRANSITIONS:
+        since = found[-1][1]
     return {pk: find_outages(row, reversed(transitions[pk]), since, now) for pk, row in rows.items()}
 
 
@@ -102,7 +107,7 @@ def sum_days(outages: list[Outage], first: date, last: date) -> list[Day]:
     days = []
     day = first
     while day <= last:
-        start, end = start_of(day), start_of(day + DAY)
+        start, end = start_of_day(day), start_of_day(day + DAY)
         inside = [outage for outage in outages if outage.began_at < end and outage.ended_at > start]
         seconds = sum(
             (min(outage.ended_at, end) - max(outage.began_at, start)).total_seconds() for outage in inside
@@ -110,7 +115,3 @@ def sum_days(outages: list[Outage], first: date, last: date) -> list[Day]:
         days.append(Day(day, seconds, len(inside)))
         day += DAY
     return days
-
-
-def start_of(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))

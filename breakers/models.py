@@ -53,16 +53,20 @@ class Breaker(models.Model):
 class Transition(models.Model):
     """A change of a breaker's state: when, from what to what, and why."""
 
-    breaker = models.ForeignKey(Breaker, on_delete=models.CASCADE, related_name="transitions")
+    # The cause of one that is noted as closed because nobody reads it any more: how it is now is unknown.
+    NO_LONGER_READ = "no longer read"
+
+    breaker = models.ForeignKey(Breaker, on_delete=models.CASCADE, related_name="transitions", db_index=False)
     at = models.DateTimeField()
     from_state = models.CharField(max_length=10, choices=State.choices)
     to_state = models.CharField(max_length=10, choices=State.choices)
     cause = models.CharField(max_length=40)
     error = models.TextField(blank=True)
     # The entry of the stream in Redis that it was copied from, once; None: seen from outside, not copied.
-    stream_id = models.CharField(max_length=40, unique=True, null=True, blank=True)
+    stream_id = models.CharField(max_length=40, null=True, blank=True)  # noqa: DJ001
 
     class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream_id"], name="transition_stream_id")]
         indexes = [
             models.Index(fields=["breaker", "-at", "-id"], name="transition_breaker"),
             models.Index(fields=["at"], name="transition_at"),
@@ -105,7 +109,7 @@ class Reading(models.Model):
     # The source of the breakers that are there, or the stream of transitions.
     TRANSITIONS = "redrive transitions"
 
-    place = models.CharField(max_length=100, unique=True)
+    place = models.CharField(max_length=100)
     cursor = models.CharField(max_length=40, default="0")
     # When the pass under way began; None: not yet.
     began_at = models.DateTimeField(null=True, blank=True)
@@ -113,6 +117,9 @@ class Reading(models.Model):
     read_at = models.DateTimeField(null=True, blank=True)
     # Empty: Redis answered when it was last asked.
     error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["place"], name="reading_place")]
 
     def __str__(self) -> str:
         return self.place

@@ -6,11 +6,12 @@ from datetime import timedelta
 from django.urls import reverse
 from django.utils import timezone
 
-from breakers.models import Breaker, State, Trip
+from breakers.models import Breaker, State
 from breakers.readings import find_silent
 from breakers.rows import Row
+from breakers.trips import find_holding
 from dashboard.attention import Need
-from dashboard.templatetags.console import clause, say_ago
+from dashboard.words import clause, counted, say_ago
 
 # More than these are one thing that needs a person, not many.
 MOST_NEEDS = 5
@@ -26,25 +27,35 @@ def find_open() -> Iterator[Need]:
     if not breakers:
         return
     silent = find_silent()
-    trips = {trip.breaker_id: trip for trip in Trip.objects.filter(breaker__in=breakers, ended_at=None)}
+    trips = find_holding(breakers)
     rows = [Row(one, silence=silent.get(one.source), trip=trips.get(one.pk)) for one in breakers]
-    count = not_closed[:MOST_COUNTED].count() if len(rows) > MOST_NEEDS else len(rows)
-    yield from describe_open(rows, count)
+    count = known_count = len(rows)
+    if count > MOST_NEEDS:
+        count = not_closed[:MOST_COUNTED].count()
+        known_count = not_closed.exclude(source__in=silent)[:MOST_COUNTED].count()
+    yield from describe_open(rows, count, known_count)
 
 
-def describe_open(rows: Sequence[Row], count: int) -> Iterator[Need]:
-    """What is wanted of breakers that are not closed, of which there are so many, or that were not when last read."""
+def describe_open(rows: Sequence[Row], count: int, known_count: int) -> Iterator[Need]:
+    """What is wanted of breakers that are not closed, or were not when last read; `known_count` are for certain."""
     if count <= MOST_NEEDS:
         yield from map(describe, rows)
         return
-    names = f"{', '.join(str(row.breaker) for row in rows[:3])} and {count - 3:,} more"
+    names = f"{', '.join(row.full_name for row in rows[:3])} and {count - 3:,} more"
     url, link = reverse("breakers:breakers"), "See the breakers"
-    unknown = [row for row in rows if row.is_unknown]
-    if unknown:
-        sentence = f"{names}. {say_last_read(unknown[0], 'how all of them are now')}"
-        yield Need(f"{count:,} breakers were not closed", sentence, url, link, "warn")
-    else:
+    if known_count == count:
         yield Need(f"{count:,} breakers are not closed", f"{names} refuse calls, or most of them.", url, link)
+    elif known_count:
+        headline = f"{counted(known_count, 'breaker is', 'breakers are')} not closed, others are unknown"
+        unknown = counted(
+            count - known_count,
+            "of them was not closed when last read; how it is now is unknown",
+            "of them were not closed when last read; how they are now is unknown",
+        )
+        yield Need(headline, f"{names}. {unknown}.", url, link)
+    else:
+        sentence = f"{names}. {say_last_read(rows[0], 'how all of them are now')}"
+        yield Need(f"{count:,} breakers were not closed", sentence, url, link, "warn")
 
 
 def describe(row: Row) -> Need:
@@ -61,7 +72,7 @@ def describe(row: Row) -> Need:
         sentences.append(f"Used by {', '.join(row.breaker.used_by)}.")
     is_certain = not row.trip and not row.is_unknown
     return Need(
-        f"{row.breaker} {'was' if row.is_unknown else 'is'} {row.label.lower()}",
+        f"{row.full_name} {'was' if row.is_unknown else 'is'} {row.label.lower()}",
         " ".join(sentences),
         row.url,
         "See the breaker",

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from dashboard.redis import RedisError
+from dashboard.words import duration
 
 if TYPE_CHECKING:
     from breakers.models import State
@@ -25,8 +26,6 @@ class Obstacle:
 
     @property
     def sentence(self) -> str:
-        from dashboard.templatetags.console import duration
-
         if self.state == "half_open":
             return f"The breaker {self.name} is half open: only probes go through."
         if self.retry_at is None:

@@ -13,7 +13,7 @@ from breakers.foreign.registry import get_foreign_redis, list_readers
 from breakers.models import Breaker, State, Trip
 from dashboard import audit
 from dashboard.redis import RedisError, describe_error, get_redis
-from dashboard.templatetags.console import clause
+from dashboard.words import clause
 
 # Of a connection that was not made, so that nothing was asked.
 NEVER_REACHED = (ConnectionRefusedError, FileNotFoundError, socket.gaierror)

@@ -4,11 +4,15 @@ The Service Bus, Blob Storage and Key Vault tables give a "Timeout" and a "Reset
 timeout and Reset Period as the time a breaker stays open before it lets a probe through.
 """
 
+from dataclasses import fields
 from functools import cache
+from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from breakers.policy import Policy
+from dashboard.config import refuse_unknown
 
 SHIPPED = {
     "default": Policy(),
@@ -50,8 +54,17 @@ SHIPPED = {
 @cache
 def list_profiles() -> dict[str, Policy]:
     """All profiles by name; an own one replaces a shipped one of the same name."""
-    own = {name: Policy.from_dict(values) for name, values in settings.BREAKER_PROFILES.items()}
+    own = {name: read_own(name, values) for name, values in settings.BREAKER_PROFILES.items()}
     return SHIPPED | own
+
+
+def read_own(name: str, values: dict[str, Any]) -> Policy:
+    where = f"REDRIVE_BREAKER_PROFILES: {name!r}"
+    refuse_unknown(values, [field.name for field in fields(Policy)], where)
+    try:
+        return Policy.from_dict(values)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{where}: {error}") from None
 
 
 def get_profile(name: str) -> Policy:

@@ -10,10 +10,11 @@ from django.utils import timezone
 
 from breakers import live
 from breakers.foreign.registry import list_readers
-from breakers.history import Day, add_current, list_outages, start_of, sum_days
+from breakers.history import Day, add_current, list_outages, sum_days
 from breakers.models import Breaker, Reading, State, Transition
 from breakers.readings import Unread, find_silent, list_unread
 from breakers.rows import Row, make_rows
+from dashboard.days import start_of_day
 from dashboard.paging import PAGE_SIZE, Page, get_page
 from dashboard.redis import RedisError, describe_error
 
@@ -79,6 +80,16 @@ class Board:
     def counted(self) -> str:
         count = self.open_ones.total_count
         return f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
+
+    @property
+    def has_unknown_open(self) -> bool:
+        """Whether some of those that are shown as not closed are so only as far as was last read."""
+        return any(row.is_unknown for row in self.open_rows)
+
+    @property
+    def has_unknown_others(self) -> bool:
+        """Whether the others are closed only as far as was last read; without our Redis they are all there is."""
+        return bool(self.open_ones.error) or any(row.is_unknown for row in self.other_rows)
 
 
 def get_board(params: QueryDict, *, search: str, state: str, first_open: int) -> Board:
@@ -173,16 +184,14 @@ def get_note(row: Row) -> str:
     """What an open breaker of this profile, or of this library, means."""
     if row.is_ours:
         return row.policy.note if row.policy else ""
-    if row.reader:
-        return row.reader.note
-    return f"{row.breaker.source} is no longer read here; this is what was last seen."
+    return row.reader.note if row.reader else ""
 
 
 def list_days(row: Row) -> list[Day]:
     """Time not closed on each of the last days, today last."""
     now = timezone.localtime()
     first = now.date() - timedelta(days=DAYS - 1)
-    found = list_outages([row.breaker] if row.breaker.pk else [], start_of(first), now)
+    found = list_outages([row.breaker] if row.breaker.pk else [], start_of_day(first), now)
     outages = add_current(found.get(row.breaker.pk, []), row.left_closed_at, now)
     return sum_days(outages, first, now.date())
 

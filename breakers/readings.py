@@ -46,6 +46,6 @@ def list_unread(silent: Iterable[Reading]) -> list[Unread]:
     for error, group in groupby(sorted(silent, key=attrgetter("error", "place")), key=attrgetter("error")):
         places = list(group)
         times = [reading.read_at for reading in places if reading.read_at]
-        names = ", ".join(reading.place for reading in places)
+        names = " and ".join(reading.place for reading in places)
         unread.append(Unread(names, error, min(times) if len(times) == len(places) else None))
     return unread

@@ -17,8 +17,9 @@ from breakers.models import Breaker, Reading, State, Trip
 from breakers.policy import Policy
 from breakers.readings import find_silent
 from breakers.strips import STRIP_HOURS, Strip, draw_strip
+from breakers.trips import find_holding
 from dashboard.redis import RedisError, describe_error
-from dashboard.templatetags.console import duration
+from dashboard.words import counted, duration
 
 COUNT_SECONDS_BELOW_MINUTES = 60
 LIST_ERROR_LENGTH = 90
@@ -56,8 +57,18 @@ class Row:
         return list_readers().get(self.breaker.source)
 
     @property
+    def is_abandoned(self) -> bool:
+        """Whether the settings no longer name its library: it is noted as closed then, however it was last read."""
+        return not self.is_ours and not self.reader
+
+    @property
     def source_label(self) -> str:
         return self.breaker.source.partition("=")[0]
+
+    @property
+    def full_name(self) -> str:
+        """What names it in a sentence: others may have one of the same name."""
+        return self.breaker.name if self.is_ours else f"{self.source_label} {self.breaker.name}"
 
     @property
     def is_unknown(self) -> bool:
@@ -75,6 +86,8 @@ class Row:
             return ""
         if self.is_ours and self.is_unknown:
             return "Redis does not answer, and only Redis can close it."
+        if self.is_abandoned:
+            return "What is no longer read here is not written to either."
         if self.state != State.CLOSED or (self.is_ours and self.failure_count):
             return ""
         if self.is_unknown:
@@ -89,9 +102,12 @@ class Row:
 
     @property
     def is_held(self) -> bool:
-        """Or was, when it was last read: Redis may not have heard of a trip that was made since."""
+        """Or was, when it was last read: Redis may not have heard of a trip that was made since.
+
+        Redis notes that the time of a hold is over with the next call only.
+        """
         if self.live:
-            return self.live.is_held
+            return self.live.is_held and self.retry_seconds != 0
         if not self.trip or not self.silence:
             return self.trip is not None
         return self.unknown_since is not None and self.trip.created_at < self.unknown_since
@@ -134,7 +150,7 @@ class Row:
     def next_step(self) -> str:
         """What happens next to a breaker that is not closed, in words; empty for a closed one."""
         if self.state == State.HALF_OPEN and self.live and self.live.probe_count:
-            return f"{self.live.probe_count} probe{'' if self.live.probe_count == 1 else 's'} under way"
+            return f"{counted(self.live.probe_count, 'probe')} under way"
         if self.state == State.HALF_OPEN and self.live and self.policy and self.live.success_count:
             return f"{self.live.success_count} of {self.policy.success_threshold} probes succeeded"
         if self.state == State.CLOSED:
@@ -142,7 +158,7 @@ class Row:
         if self.retry_seconds == 0 or self.state == State.HALF_OPEN:
             return "the next call is a probe"
         if self.retry_seconds is not None:
-            verb = "expires in" if not self.is_ours else "held for" if self.is_held else "probe in"
+            verb = "expires in" if not self.is_ours else "hold ends in" if self.is_held else "probe in"
             return f"{verb} {self.countdown}"
         return self.reader.lasts if self.reader else "until it is reset"
 
@@ -157,12 +173,12 @@ class Row:
     def policy(self) -> Policy | None:
         if self.live and self.live.policy:
             return self.live.policy
-        return Policy.from_dict(self.breaker.policy) if self.breaker.policy else None
+        return Policy.from_announced(self.breaker.policy) if self.breaker.policy else None
 
     @property
     def failure_count(self) -> int | None:
         """None if nobody counts; an open breaker had as many as it takes."""
-        if self.live and self.policy and self.state == State.OPEN and not self.is_held:
+        if self.live and self.policy and self.state == State.OPEN and not self.live.is_held:
             return self.policy.failure_threshold
         return self.live.failure_count if self.live else self.breaker.failure_count
 
@@ -212,7 +228,7 @@ def make_rows(breakers: list[Breaker], silent: dict[str, Reading]) -> list[Row]:
             silent = find_silent(describe_error(error))
     now = timezone.now()
     known = [breaker for breaker in breakers if breaker.pk]
-    trips = {trip.breaker_id: trip for trip in Trip.objects.filter(breaker__in=known, ended_at=None)}
+    trips = find_holding(known)
     outages = list_outages(known, now - timedelta(hours=STRIP_HOURS), now)
     rows = []
     for breaker in breakers:

@@ -28,8 +28,9 @@ class SharedBreaker:
     def read_gate(self) -> Permit | str:
         """The permit of a closed breaker by a plain read, or why there is none: its state, or "" if it is unknown."""
         value = self._execute("HGET", self._key, b"gate")
-        if value is None:
-            return ""
+        return "" if value is None else self._parse(value)
+
+    def _parse(self, value: bytes) -> Permit | str:
         word, _, generation = value.partition(b" ")
         if word == b"closed":
             return Permit(int(generation))
@@ -63,8 +64,9 @@ class SharedBreaker:
     def release(self, permit: Permit, now: int | None) -> None:
         scripts.release(self._execute, self._subject, now, permit.generation, permit.token)
 
-    def announce(self, used_by: str, now: int | None) -> None:
-        scripts.announce(self._execute, self._subject, now, self.policy.as_json, used_by)
+    def announce(self, used_by: str, now: int | None) -> Permit | str:
+        """Say that it is in use; the gate, as `read_gate` has it."""
+        return self._parse(scripts.announce(self._execute, self._subject, now, self.policy.as_json, used_by))
 
 
 def as_bytes(*numbers: float) -> tuple[bytes, ...]:

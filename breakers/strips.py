@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from breakers.history import Outage
-from dashboard.templatetags.console import clock
+from dashboard.words import clock, counted
 
 STRIP_HOURS = 24
 WIDTH = 240
@@ -38,5 +38,4 @@ def draw_strip(outages: list[Outage], now: datetime) -> Strip:
         marks.append(Mark(f"{min(x, WIDTH - LEAST_WIDTH):.1f}", f"{min(width, WIDTH):.1f}", words))
     if not marks:
         return Strip(marks, f"Closed for all of the last {STRIP_HOURS} hours, as far as is on record")
-    times = f"{len(marks)} time{'' if len(marks) == 1 else 's'}"
-    return Strip(marks, f"Not closed {times} in the last {STRIP_HOURS} hours")
+    return Strip(marks, f"Not closed {counted(len(marks), 'time')} in the last {STRIP_HOURS} hours")

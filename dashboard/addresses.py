@@ -1,10 +1,14 @@
 """The address a request came from, remembered for the length of the request."""
 
+import re
 from contextvars import ContextVar
 from ipaddress import ip_address
 
 from django.conf import settings
 from django.http import HttpRequest
+
+# As some proxies name a client: 192.0.2.7:50123, [2001:db8::7]:50123, [2001:db8::7].
+WITH_PORT = re.compile(r"\[([^]]+)](?::\d+)?|([\d.]+):\d+")
 
 _current: ContextVar[str | None] = ContextVar("client_address", default=None)
 
@@ -26,6 +30,8 @@ def client_address(request: HttpRequest) -> str | None:
     if settings.TRUST_PROXY:
         # Only the last hop was written by our proxy; whatever stands before it the client may have invented.
         candidate = request.META.get("HTTP_X_FORWARDED_FOR", candidate).rpartition(",")[2].strip()
+    if named := WITH_PORT.fullmatch(candidate):
+        candidate = named[1] or named[2]
     try:
         # Without a zone (fe80::1%eth0), which Postgres does not take.
         return str(ip_address(candidate.partition("%")[0]))

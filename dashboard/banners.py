@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Banner:
-    """A sentence on every page, and for who may do `action` a link to end it."""
+    """A sentence on every page, and for who may do `action` a link to end it; no link: it ends by itself."""
 
     sentence: str
-    url: str
-    link: str
-    action: str
+    url: str = ""
+    link: str = ""
+    action: str = ""
 
 
 Finder = Callable[[], Iterable[Banner]]

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.env import JSON_PATH, Env
+from dashboard.env import Env
 
 Table = dict[str, Any]
 
@@ -17,6 +17,8 @@ NAME = re.compile(r"^[a-z0-9][a-z0-9._-]{0,62}$")
 # These mean something already: our own consumers and a page beside the sources; the two targets that need no table.
 TAKEN_NAMES = {"sources": {"native", "tokens"}, "targets": {"handler", "source"}}
 TABLES = ("sources", "targets", "consumers", "topics")
+# To one value, where masking's path may lead to many.
+PATH = re.compile(r"^\$(?:\.[\w-]+)+$")
 CONSUMER_KEYS = ("target", "criticality", "sequence", "event_types", "worker", "strategy")
 SYNC_SECONDS = 2.0
 # A hundred years.
@@ -54,7 +56,7 @@ def read_config(path: Path, env: Env) -> Config:
     config = Config(
         sources=read_tables(document, "sources", path.name, env),
         targets=read_tables(document, "targets", path.name, env),
-        consumers=read_consumers(document, path.name),
+        consumers=get_tables(document, "consumers", path.name),
         retention_hours=read_topics(document, path.name),
     )
     for name, values in config.consumers.items():
@@ -76,10 +78,6 @@ def read_tables(document: Mapping[str, Any], section: str, file: str, env: Env) 
             raise ImproperlyConfigured(f"{where} needs a kind.")
         tables[name] = {key: read_value(value, f"{where} {key}", key, env) for key, value in values.items()}
     return tables
-
-
-def read_consumers(document: Mapping[str, Any], file: str) -> dict[str, Table]:
-    return get_tables(document, "consumers", file)
 
 
 def read_topics(document: Mapping[str, Any], file: str) -> dict[str, float]:
@@ -146,7 +144,7 @@ def check_consumer(where: str, name: str, values: Table, config: Config) -> None
     for key, words in (("criticality", CRITICALITIES), ("strategy", STRATEGIES)):
         if key in values and values[key] not in words:
             raise ImproperlyConfigured(f"{where} {key} is {values[key]!r}; write one of {', '.join(words)}.")
-    if "sequence" in values and not JSON_PATH.match(values["sequence"]):
+    if "sequence" in values and not PATH.match(values["sequence"]):
         raise ImproperlyConfigured(
             f"{where} sequence is {values['sequence']!r}; write a path like $.aggregate_id."
         )

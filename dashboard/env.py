@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -45,6 +46,17 @@ class Env:
         value = self.text(name, default)
         if value not in choices:
             raise ImproperlyConfigured(f"{name} is {value!r}; write one of {', '.join(sorted(choices))}.")
+        return value
+
+    def zone(self, name: str, default: str) -> str:
+        value = self.text(name, default)
+        try:
+            ZoneInfo(value)
+        # A part of a name, such as Europe, is a directory.
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}; write a zone that this machine knows, such as Europe/Berlin."
+            ) from None
         return value
 
     def words(self, name: str) -> list[str]:

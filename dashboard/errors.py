@@ -11,7 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from psycopg.errors import QueryCanceled
+from psycopg.errors import DeadlockDetected, QueryCanceled
 
 # The sections' lists, the longest address first: under one of them something is gone or wrong, and the list is next.
 LISTS = {
@@ -88,6 +88,8 @@ def method_not_allowed(request: HttpRequest) -> HttpResponse:
 
 def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
     error = sys.exc_info()[1]
+    if isinstance(error, OperationalError) and isinstance(error.__cause__, DeadlockDetected):
+        return gave_way(request)
     if isinstance(error, OperationalError | InterfaceError):
         return unavailable(request, is_slow=isinstance(error.__cause__, QueryCanceled))
     return error_page(
@@ -95,6 +97,17 @@ def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
         500,
         "The console made a mistake",
         f"What you asked for may not have been done. The log says more, at {timezone.now():%Y-%m-%d %H:%M:%S} UTC.",
+    )
+
+
+def gave_way(request: HttpRequest) -> HttpResponse:
+    """Two changed the same rows crosswise, and Postgres has undone what one of them did."""
+    return error_page(
+        request,
+        409,
+        "Somebody else was faster",
+        "They changed the same rows at this moment, and one of the two had to give way. Nothing was changed. "
+        "Send it again.",
     )
 
 

@@ -40,6 +40,19 @@ class TextField(forms.CharField):
         super().run_validators(value)
 
 
+class ReasonField(TextField):
+    """Why somebody does it, which stays in the audit trail; where it is missing, `why` it is asked for."""
+
+    def __init__(self, why: str, **attrs: Any) -> None:
+        super().__init__(
+            what="A reason",
+            max_length=500,
+            label="Reason (required)",
+            error_messages={"required": why},
+            widget=forms.TextInput(attrs={"autocomplete": "off", **attrs}),
+        )
+
+
 class AddressField(TextField, forms.URLField):
     """The address of a page."""
 

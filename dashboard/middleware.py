@@ -53,10 +53,11 @@ def refuse_nonsense(get_response: GetResponse) -> GetResponse:
         # Programs send documents there and no forms; the view reads the body itself, and knows what it can hold.
         if request.path.startswith("/api/"):
             return get_response(request)
-        if any("\0" in value for data in (request.GET, request.POST) for value in flatten(data)):
-            return errors.bad_request(
-                request, BadRequest("A field holds a NUL character, which no text here can have.")
-            )
+        fields = [name for data in (request.GET, request.POST) for name in find_nul(data)]
+        if fields:
+            # What comes from no form of ours may have a name of any length.
+            sentence = f"The field {fields[0][:60]!r} holds a NUL character, which no text here can have."
+            return errors.bad_request(request, BadRequest(sentence))
         response = get_response(request)
         if response.status_code == 405 and request.method == "GET":
             page = errors.method_not_allowed(request)
@@ -67,10 +68,11 @@ def refuse_nonsense(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-def flatten(data: QueryDict) -> Iterator[str]:
+def find_nul(data: QueryDict) -> Iterator[str]:
+    """The fields that hold a NUL character, or have one in their name."""
     for name, values in data.lists():
-        yield name
-        yield from (value for value in values if isinstance(value, str))
+        if any("\0" in text for text in (name, *values) if isinstance(text, str)):
+            yield name
 
 
 class LoginRequired(LoginRequiredMiddleware):

@@ -9,7 +9,7 @@ from redis.retry import Retry
 
 RedisError = redis.RedisError
 
-# A page may wait this long for Redis and no longer; see "Every outside call has a timeout" in CONTRIBUTING.
+# A page may wait this long for Redis and no longer; see "Style" in CONTRIBUTING.
 TIMEOUT_SECONDS = 1.0
 
 
@@ -20,11 +20,17 @@ def describe_error(error: Exception) -> str:
 
 @cache
 def get_redis() -> redis.Redis:
-    """One pool a process; no retries, since a hung server would only hang again."""
+    """One pool a process."""
+    return make_client(settings.REDIS_URL)
+
+
+def make_client(url: str, *, encoding_errors: str = "strict") -> redis.Redis:
+    """A client that reads text; no retries, since a hung server would only hang again."""
     return redis.Redis.from_url(
-        settings.REDIS_URL,
+        url,
         socket_timeout=TIMEOUT_SECONDS,
         socket_connect_timeout=TIMEOUT_SECONDS,
         retry=Retry(NoBackoff(), 0),
         decode_responses=True,
+        encoding_errors=encoding_errors,
     )

@@ -27,7 +27,8 @@ EMBEDDED = not env.text("DATABASE_URL")
 # The demo shop runs only where both stores are our own. `up` decides at each start, and leaves a mark for commands that
 # are run beside it.
 DEMO_MARK = DATA_DIR / "demo"
-DEMO = EMBEDDED and not env.text("REDIS_URL") and env.boolean("REDRIVE_DEMO", DEMO_MARK.exists())
+HAS_OWN_STORES = EMBEDDED and not env.text("REDIS_URL")
+DEMO = HAS_OWN_STORES and env.boolean("REDRIVE_DEMO", DEMO_MARK.exists())
 OWN_DATABASE_URL = database_url(DATA_DIR, DEMO_DATABASE if DEMO else DATABASE)
 DATABASES = {
     "default": django_database(
@@ -160,7 +161,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 DJANGO_TABLES2_TEMPLATE = "table.html"
 
-TIME_ZONE = env.text("REDRIVE_TIME_ZONE", "UTC")
+TIME_ZONE = env.zone("REDRIVE_TIME_ZONE", "UTC")
 LANGUAGE_CODE = "en"
 
 STATIC_URL = "static/"

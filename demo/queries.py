@@ -1,10 +1,12 @@
 """What the shop's page says."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.urls import reverse
 
+from dashboard.banners import Banner
 from demo.models import Shop, Story
 from demo.pricing import newest_currency
 from demo.pruning import is_full
@@ -65,6 +67,15 @@ def get_board() -> Board:
         is_full(),
         None if shop.is_past_made else shop.past_at or shop.past_from,
     )
+
+
+def say_past() -> Iterator[Banner]:
+    """On every page of the first seconds, in which pauses and figures are not what they seem."""
+    if Shop.objects.filter(is_past_made=False).exists():
+        yield Banner(
+            "The shop is living through its first hours, which takes some seconds: until then its projections "
+            "are paused, and figures are of a time that is over."
+        )
 
 
 def make_row(plot: Plot, story: Story | None, urls: dict[str, str], *, is_stopped: bool) -> StoryRow:

@@ -13,6 +13,7 @@ from dashboard.models import Run
 from demo.models import SeenStep
 from demo.pricing import get_shop
 from dlq.models import DeadLetter, FailureGroup
+from dlq.replay.outcomes import FAILED, SUCCEEDED
 from projections.models import NATIVE, Projection, RebuildRequest
 
 # Pages that are steps: who has looked at one has taken it.
@@ -23,7 +24,6 @@ PAGES = {
 }
 # The failures that a replay after the fix ends green for.
 CONSUMER, ERROR_TYPE = "order-summary", "KeyError"
-FAILED = ("same_error", "new_error")
 
 
 @dataclass(frozen=True)
@@ -64,54 +64,47 @@ def find_visit(user: Any) -> Visit | None:
         return None
     seen = set(SeenStep.objects.filter(user=user.pk).values_list("name", flat=True))
     replays = list(Run.objects.filter(kind="replay", requested_by=str(user)).order_by("-pk")[:20])
+    return Visit(list_story(find_group(), replays, seen), [make_rebuild_step(user), make_breaker_step(seen)])
+
+
+def list_story(group: FailureGroup | None, replays: list[Run], seen: set[str]) -> list[Step]:
+    """From a group of the bug, if there is one, to a replay of this user's that ends green."""
     is_busy, is_over = any(run.is_active for run in replays), any(is_green(run) for run in replays)
-    group = find_group()
-    return Visit(
-        [
-            *([] if group or is_over or is_busy else list_beginnings()),
-            Step(
-                "Open the worst group",
-                "One cause, many letters: what failed, since when, in which version.",
-                reverse("dlq:group", args=[group.pk]) if group else reverse("dlq:groups"),
-                "group" in seen,
-            ),
-            Step(
-                "Preview a replay",
-                "Every letter is counted before anything happens, with the events parked behind it.",
-                f"{reverse('dlq:confirm_replay')}?scope=group&group={group.pk}"
-                if group
-                else reverse("dlq:groups"),
-                "preview" in seen,
-            ),
-            Step(
-                "Deploy the fix",
-                "Replaying into the bug would only fail again. The shop's own page deploys the next version.",
-                reverse("demo:shop"),
-                is_over or ((is_busy or group is not None) and not get_shop().is_buggy),
-            ),
-            Step(
-                "Run the canary",
-                "Replay the group: one letter goes first, then ten, then a hundred, then the rest.",
-                reverse("dlq:group", args=[group.pk]) if group else reverse("dlq:groups"),
-                any(run.options.get("canary") for run in replays),
-            ),
-            Step(
-                "Watch it end green",
-                "The run says of each letter what became of it, and so does the audit trail.",
-                reverse("runs:run", args=[replays[0].pk]) if replays else reverse("runs:runs"),
-                is_over,
-            ),
-        ],
-        [
-            make_rebuild_step(user),
-            Step(
-                "Look at a breaker",
-                "A seller's endpoint is down every now and then: events for it wait, the others go on.",
-                find_breaker_url(),
-                "breaker" in seen,
-            ),
-        ],
-    )
+    group_url = reverse("dlq:group", args=[group.pk]) if group else reverse("dlq:groups")
+    preview = f"{reverse('dlq:confirm_replay')}?scope=group&group={group.pk}" if group else group_url
+    return [
+        *([] if group or is_over or is_busy else list_beginnings()),
+        Step(
+            "Open the worst group",
+            "One cause, many letters: what failed, since when, in which version.",
+            group_url,
+            "group" in seen,
+        ),
+        Step(
+            "Preview a replay",
+            "Every letter is counted before anything happens, with the events parked behind it.",
+            preview,
+            "preview" in seen,
+        ),
+        Step(
+            "Deploy the fix",
+            "Replaying into the bug would only fail again. The shop's own page deploys the next version.",
+            reverse("demo:shop"),
+            is_over or ((is_busy or group is not None) and not get_shop().is_buggy),
+        ),
+        Step(
+            "Run the canary",
+            "Replay the group: one letter goes first, then ten, then a hundred, then the rest.",
+            group_url,
+            any(run.options.get("canary") for run in replays),
+        ),
+        Step(
+            "Watch it end green",
+            "The run counts what succeeded and what failed; the audit trail keeps who asked for it.",
+            reverse("runs:run", args=[replays[0].pk]) if replays else reverse("runs:runs"),
+            is_over,
+        ),
+    ]
 
 
 def list_beginnings() -> list[Step]:
@@ -136,7 +129,7 @@ def make_rebuild_step(user: Any) -> Step:
         rebuilds = Run.objects.filter(kind="rebuild", requested_by=str(user), state=Run.State.FINISHED)
         return Step(
             "Rebuild a projection",
-            "Its read model is emptied and every event handled again; live goes on where it ends.",
+            "Its read model is emptied and every event handled again; then it goes on live.",
             find_projection_url(),
             rebuilds.exists(),
         )
@@ -145,6 +138,15 @@ def make_rebuild_step(user: Any) -> Step:
         "It empties a read model and handles every event again; somebody who may rebuild decides.",
         find_projection_url(),
         RebuildRequest.objects.filter(requested_by=str(user)).exists(),
+    )
+
+
+def make_breaker_step(seen: set[str]) -> Step:
+    return Step(
+        "Look at a breaker",
+        "A seller's endpoint is down every now and then: events for it wait, the others go on.",
+        find_breaker_url(),
+        "breaker" in seen,
     )
 
 
@@ -160,7 +162,7 @@ def is_green(run: Run) -> bool:
     if run.state != Run.State.FINISHED:
         return False
     counts = [lane.totals for lane in run.lanes.all()]
-    return any(count.get("succeeded") for count in counts) and not any(
+    return any(count.get(SUCCEEDED.name) for count in counts) and not any(
         count.get(name) for count in counts for name in FAILED
     )
 

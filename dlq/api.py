@@ -10,7 +10,9 @@ from dlq.at_source import (
     reopen_letters,
 )
 from dlq.classification.error import classify_error
-from dlq.cleaning import JsonbText, JsonText, is_believable
+from dlq.cleaning import JsonbText, JsonText, clean_text, is_believable
+from dlq.json_tree import draw_masked
+from dlq.masking import mask_error
 from dlq.models.override import Override
 from dlq.models.words import Category
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
@@ -22,8 +24,10 @@ from dlq.sequences import (
     close_rebuilt,
     count_by_source,
     count_open,
+    find_first_open_position,
     find_statuses,
     list_blocking,
+    lock_letters,
     park_again,
 )
 
@@ -39,11 +43,14 @@ __all__ = [
     "RecentLetter",
     "Standing",
     "classify_error",
+    "clean_text",
     "close_at_source",
     "close_rebuilt",
     "count_by_source",
     "count_open",
     "count_overrides",
+    "draw_masked",
+    "find_first_open_position",
     "find_letters",
     "find_overrides",
     "find_statuses",
@@ -51,6 +58,8 @@ __all__ = [
     "is_believable",
     "list_blocking",
     "list_recent",
+    "lock_letters",
+    "mask_error",
     "park_again",
     "park_events",
     "place_letters",

@@ -8,8 +8,8 @@ from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from dlq.models import DeadLetter, LetterRunItem
-from dlq.models.words import CLOSED, Status
-from dlq.verbs import OPEN, REOPEN_GROUPS
+from dlq.models.words import CLOSED, UNSETTLED, Status
+from dlq.verbs import REOPEN_GROUPS
 
 # Letters that their source has done with close here too; locked by id, as by all.
 CLOSE = """
@@ -49,7 +49,7 @@ class Standing(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        return self.status in OPEN
+        return self.status in UNSETTLED
 
 
 class Closing(NamedTuple):

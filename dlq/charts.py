@@ -6,18 +6,20 @@ from datetime import timedelta
 from django.utils import timezone
 
 from dashboard.charts import Chart, Series, stack_columns
+from dashboard.words import counted
 
 
 def draw_hours(values: Sequence[int], category: str) -> Chart:
     """A column for each hour, the current one last."""
-    this_hour = timezone.localtime().replace(minute=0, second=0, microsecond=0)
-    hours = [this_hour - timedelta(hours=n) for n in reversed(range(len(values)))]
+    # Hours are counted in UTC; some zones are half an hour off, and a clock that is put back has one of them twice.
+    this_hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    hours = [timezone.localtime(this_hour - timedelta(hours=n)) for n in reversed(range(len(values)))]
     days, total, worst = len(values) // 24, sum(values), max(values)
     sentence = f"Nothing failed in the last {days} days."
     if total:
         when = f"{hours[values.index(worst)]:%a %H:%M %Z}"
         sentence = (
-            f"{total:,} failed attempt{'' if total == 1 else 's'}, in the hour from {when}."
+            f"{counted(total, 'failed attempt')}, in the hour from {when}."
             if total == worst
             else f"{total:,} failed attempts; the worst hour, from {when}, had {worst:,}."
         )

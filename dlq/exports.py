@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dashboard.exports import write_csv
+from dashboard.exports import stream_rows, write_csv
 from dlq.filters import LetterFilter
 from dlq.masking import Masker
 from dlq.models import DeadLetter
@@ -55,7 +55,7 @@ def export_ndjson(letter_filter: LetterFilter) -> Iterator[str]:
 
 def list_all(letter_filter: LetterFilter) -> Iterator[DeadLetter]:
     newest_first = letter_filter.matching().select_related("body").order_by("-last_failed_at", "-pk")
-    return newest_first.iterator(chunk_size=CHUNK)
+    return stream_rows(newest_first, size=CHUNK)
 
 
 def describe(letter: DeadLetter, masker: Masker) -> dict[str, Any]:

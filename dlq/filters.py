@@ -21,7 +21,7 @@ from dlq.models import DeadLetter, LetterBody
 from dlq.models.letter import IS_OPEN, LetterQuerySet
 from dlq.models.words import Category, Status, Tier
 
-OPEN, CLOSED, ANY = "", "closed", "any"
+OPEN, CLOSED, ANY = "open", "closed", "any"
 STATUSES = {
     OPEN: IS_OPEN,
     "parked": Q(status=RawSQL("'parked'", ())),
@@ -102,7 +102,7 @@ class LetterFilter(forms.Form):
     status = NamedChoiceField(
         required=False,
         label="Status",
-        choices=[(OPEN, "open"), *((name, name) for name in STATUSES if name)],
+        choices=[(name, name) for name in STATUSES],
     )
     consumer = text("Consumer")
     event_type = text("Event type")
@@ -156,6 +156,9 @@ class LetterFilter(forms.Form):
             raise forms.ValidationError("There is no word in it to look for.")
         return words
 
+    def clean_status(self) -> str:
+        return str(self.cleaned_data["status"]) or OPEN
+
     def clean_since(self) -> datetime | None:
         return in_utc(self.cleaned_data["since"])
 
@@ -175,17 +178,23 @@ class LetterFilter(forms.Form):
             )
         return path
 
+    def clean_value(self) -> str:
+        value, path = str(self.cleaned_data["value"]), self.cleaned_data.get("path")
+        if value and path == ():
+            # Passed over, it would leave all letters to whoever looks for a few.
+            raise forms.ValidationError("Its payload path is missing; write it like $.customer.email.")
+        if path and not value:
+            raise forms.ValidationError("Say which value it must have at its path.")
+        return value
+
     @property
     def wanted(self) -> dict[str, Any]:
         """What was given, of a valid form."""
-        wanted = {name: value for name, value in self.cleaned_data.items() if value not in (None, "", ())}
-        if "path" not in wanted:
-            wanted.pop("value", None)
-        return wanted
+        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "", ())}
 
     def describe(self) -> dict[str, str]:
         """What was given, for the audit trail, which everybody may read."""
-        given = {name: str(value) for name, value in self.data.items() if name in self.wanted}
+        given = {name: str(value) for name, value in self.data.items() if value and name in self.wanted}
         if "path" in self.wanted and self.masker.masking.covers(self.wanted["path"]):
             given["value"] = MASKED
         return given
@@ -212,7 +221,7 @@ class LetterFilter(forms.Form):
     def letters(self) -> LetterQuerySet:
         """The letters that match, but for words and payload."""
         wanted = self.wanted
-        conditions = STATUSES[wanted.get("status", OPEN)]
+        conditions = STATUSES[wanted["status"]]
         conditions &= Q(**{EQUAL[name]: value for name, value in wanted.items() if name in EQUAL})
         if "tier" in wanted:
             conditions &= Q(tier=TIERS[wanted["tier"]])
@@ -244,7 +253,7 @@ class LetterFilter(forms.Form):
             bodies = bodies.filter(words=AllWords(wanted["words"]))
         if "path" in wanted:
             either = Q()
-            for value in read_value(wanted.get("value", "")):
+            for value in read_value(wanted["value"]):
                 either |= Q(payload__contains=contains(wanted["path"], value))
             bodies = bodies.filter(either)
         return bodies

@@ -8,7 +8,7 @@ from django.utils import timezone
 from dashboard.fields import AddressField, NamedChoiceField, NumberField, TextField, TimeField
 from dlq.models import ClassificationRule
 from dlq.models.words import Category
-from dlq.replay.options import LANES, ReplayOptions
+from dlq.replay.options import LANES, MOST_FAILURES, MOST_PACE, ReplayOptions
 from dlq.reprocess.choice import EventChoice
 from projections.api import find_projector, list_projectors
 
@@ -63,8 +63,10 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
-        conditions = ("error_type", "http_status", "message_pattern", "consumer", "event_type")
-        if not self.errors and not any(data.get(name) for name in conditions):
+        # A pattern of stars alone is none: they stand for anything.
+        is_patterned = bool((data.get("message_pattern") or "").strip("* "))
+        conditions = ("error_type", "http_status", "consumer", "event_type")
+        if not self.errors and not is_patterned and not any(data.get(name) for name in conditions):
             raise forms.ValidationError("Give at least one condition, or the rule would match every failure.")
         return data
 
@@ -114,8 +116,8 @@ class ReplayForm(forms.Form):
         initial="canary",
         error_messages={"required": "Choose how it starts: canary, all or dry."},
     )
-    pace = NumberField(required=False, min_value=1, max_value=100_000, empty="unlimited")
-    stop_after = NumberField(required=False, min_value=1, max_value=1_000_000, empty="never")
+    pace = NumberField(required=False, min_value=1, max_value=MOST_PACE, empty="unlimited")
+    stop_after = NumberField(required=False, min_value=1, max_value=MOST_FAILURES, empty="never")
     lanes = forms.TypedChoiceField(
         choices=[(n, n) for n in LANES],
         coerce=int,

@@ -8,6 +8,8 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.markup import markup
+from dlq.cleaning import clean_payload
+from dlq.masking import get_masking
 
 # A page shows this many values and offers the rest as a download.
 MOST_NODES = 1_000
@@ -56,3 +58,9 @@ class Tree:
                 self.is_cut = True
                 return
             yield key, self.draw(child, depth)
+
+
+def draw_masked(document: Any) -> Tree | None:
+    """A payload as everybody may see it; None if it is too large or too deep for that."""
+    payload = clean_payload(document)
+    return Tree(get_masking().mask_document(payload.value)) if payload.is_readable else None

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.banners import Banner
-from dashboard.templatetags.console import clause, clock, duration, say_ago
+from dashboard.words import clause, clock, counted, duration, say_ago
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
 from dlq.tables import name_consumer
@@ -26,13 +25,12 @@ def find_worst_groups() -> Iterator[Need]:
     """The worst open groups; one that still fails needs somebody more than one that has come to rest."""
     now = timezone.now()
     for worst in find_worst(SHOWN, GROWING):
-        parts = [count(worst.open_count, "open letter")]
+        parts = [counted(worst.open_count, "open letter")]
         if worst.blocked_count:
-            parts.append(f"{count(worst.blocked_count, 'sequence')} held up")
+            parts.append(f"{counted(worst.blocked_count, 'sequence')} held up")
         if worst.recent_count:
-            parts.append(
-                f"{count(worst.recent_count, 'failure')} in the last {duration(GROWING.total_seconds())}"
-            )
+            failures = counted(worst.recent_count, "failure")
+            parts.append(f"{failures} in the last {duration(GROWING.total_seconds())}")
         yield Need(
             f"{name_consumer(worst.source, worst.consumer)} fails: {worst.title}",
             f"{', '.join(parts)}. First seen {say_ago(worst.first_at)}, last {say_ago(worst.last_at)}.",
@@ -40,10 +38,6 @@ def find_worst_groups() -> Iterator[Need]:
             "Open the group",
             "bad" if now - worst.last_at < RECENT else "warn",
         )
-
-
-def count(number: int, noun: str) -> str:
-    return f"{intcomma(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def describe_switch(switch: ReplaySwitch) -> str:
@@ -73,6 +67,6 @@ def find_stopped_replays() -> Iterator[Need]:
         yield Need(
             "All replays are stopped",
             f"By {switch.stopped_by}{say_why(switch)}. Runs keep their place, and none starts.",
-            reverse("dlq:confirm_allow_replays"),
-            "Allow them again…",
+            f"{reverse('runs:runs')}?state=active",
+            "See the runs",
         )

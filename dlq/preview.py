@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models import Count
 
-from dlq.items import without_active
-from dlq.models import LetterRunItem
+from dashboard.words import counted
+from dlq.items import count_by_run, without_active
 from dlq.models.letter import LetterQuerySet
 from dlq.offers import find_refusing, keep_supported
 from dlq.selection import Selection, followers_of
@@ -54,8 +54,7 @@ class Preview:
             return f"Nothing to {self.verb.name}"
         what = "the payload of " if self.verb.name == "erase" else ""
         who = self.by_consumer[0][0] if len(self.by_consumer) == 1 else f"{len(self.by_consumer)} consumers"
-        letters = f"{self.count:,} letter{'' if self.count == 1 else 's'}"
-        return f"{self.verb.name.capitalize()} {what}{letters} of {who}"
+        return f"{self.verb.name.capitalize()} {what}{counted(self.count, 'letter')} of {who}"
 
 
 def preview(verb: Verb, selection: Selection) -> Preview:
@@ -65,8 +64,7 @@ def preview(verb: Verb, selection: Selection) -> Preview:
     by_consumer = list(
         free.order_by().values_list("consumer").annotate(number=Count("pk")).order_by("-number", "consumer")
     )
-    active = LetterRunItem.objects.filter(is_active=True, letter__in=letters.values("pk"))
-    runs = dict(active.order_by().values_list("run_id").annotate(number=Count("pk")))
+    runs = count_by_run(letters)
     followers = (
         without_active(keep_supported(verb, followers_of(selection))).count() if verb.is_closing else 0
     )
@@ -77,7 +75,7 @@ def preview(verb: Verb, selection: Selection) -> Preview:
         by_consumer=by_consumer,
         follower_count=followers,
         in_run_count=sum(runs.values()),
-        run_ids=sorted(runs),
+        run_ids=list(runs),
         refused=list_refused(verb, selected),
     )
 

@@ -7,8 +7,7 @@ from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Coalesce, Left
 
 from dlq.classification import REPORTER, Classifier, Facts, Verdict
-from dlq.classification.shipped import MOST_CHARACTERS
-from dlq.fingerprints import normalise
+from dlq.fingerprints import MOST_CHARACTERS, normalise
 from dlq.masking import get_masking
 from dlq.models import ClassificationRule, DeadLetter, FailureGroup
 from dlq.models.letter import LetterQuerySet

@@ -6,10 +6,11 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dlq.items import without_active
+from dlq.items import BUSY_RUNS, without_active
 from dlq.models import (
     Attempt,
     CategoryBucket,
+    Confirmation,
     DeadLetter,
     DepthSample,
     FailureBucket,
@@ -44,15 +45,21 @@ WITH gone AS (
 DELETE FROM dlq_counter c USING gone WHERE c.group_id = gone.id
 """  # noqa: S608
 
-# Items of runs that ended long ago; the runs' totals stay.
-PURGE_ITEMS = """
-DELETE FROM dlq_letterrunitem WHERE id IN (
-    SELECT i.id FROM dlq_letterrunitem i JOIN dashboard_run r ON r.id = i.run_id
-    WHERE NOT i.is_active AND r.ended_at < now() - make_interval(days => %(days)s) ORDER BY i.id LIMIT %(most)s
+# Items of runs that ended long ago, with what was called back about them; the runs' totals stay.
+PURGE_ITEMS = f"""
+{BUSY_RUNS.format(which="true")}, gone AS (
+    DELETE FROM dlq_letterrunitem WHERE id IN (
+        SELECT item.id
+        FROM busy
+        JOIN dashboard_run r ON r.id = busy.run_id AND r.ended_at < now() - make_interval(days => %(days)s)
+        CROSS JOIN LATERAL (
+            SELECT id FROM dlq_letterrunitem WHERE run_id = r.id AND NOT is_active LIMIT %(most)s
+        ) AS item
+        LIMIT %(most)s
+    ) RETURNING id
 )
-"""
-
-PURGE_CONFIRMATIONS = "DELETE FROM dlq_confirmation WHERE at < now() - make_interval(days => %(days)s)"
+DELETE FROM dlq_confirmation c USING gone WHERE c.item_id = gone.id
+"""  # noqa: S608
 
 
 def purge() -> None:
@@ -62,7 +69,6 @@ def purge() -> None:
     CategoryBucket.objects.filter(starts_at__lt=forgotten).delete()
     DepthSample.objects.filter(at__lt=forgotten).delete()
     with connection.cursor() as cursor:
-        cursor.execute(PURGE_CONFIRMATIONS, {"days": KEEP_ITEMS_DAYS})
         cursor.execute(PURGE_ITEMS, {"days": KEEP_ITEMS_DAYS, "most": PURGE_SIZE * MOST_BATCHES})
     if not settings.KEEP_CLOSED_DAYS:
         return
@@ -81,7 +87,10 @@ def purge_letters(old: datetime) -> int:
         # Without a constraint in the database it is here that nothing is left behind.
         closed = without_active(DeadLetter.objects.filter(closed_at__lt=old)).order_by("closed_at")
         ids = list(closed.select_for_update(skip_locked=True).values_list("pk", flat=True)[:PURGE_SIZE])
-        for model in (LetterBody, Attempt, LetterRunItem):
+        Confirmation.objects.filter(item__letter_id__in=ids).delete()
+        for model in (LetterBody, Attempt):
             model.objects.filter(letter_id__in=ids).delete()
+        # One that a run has frozen since stays, and is counted there as moved on.
+        LetterRunItem.objects.filter(letter_id__in=ids, is_active=False).delete()
         DeadLetter.objects.filter(pk__in=ids).delete()
     return len(ids)

@@ -80,8 +80,8 @@ def newest_id() -> int:
 
 
 def followers_of(selection: Selection) -> LetterQuerySet:
-    """The letters that are parked behind a selected one, wherever it is in their sequence."""
-    heads = selection.letters.exclude(status=Status.PARKED)
+    """The letters that are parked behind a selected one that is open, wherever it is in their sequence."""
+    heads = selection.letters.open()
     return parked_behind(heads, selection.watermark).exclude(pk__in=selection.letters.values("pk"))
 
 

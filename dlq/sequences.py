@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import Min
 from django.db.models.functions import Now
 
 from dlq.models import DeadLetter
@@ -18,12 +19,9 @@ WHERE sequence_key = ANY(%s) AND sequence_key <> '' AND consumer = %s AND source
 
 # Letters that are open or parked, from the counters and what was added since.
 COUNT_OPEN = """
-SELECT consumer, status, sum(number) FROM (
-    SELECT consumer, status, number FROM dlq_counter WHERE source = %(source)s AND consumer = ANY(%(consumers)s)
-    UNION ALL
-    SELECT consumer, status, number FROM dlq_counterdelta WHERE source = %(source)s AND consumer = ANY(%(consumers)s)
-) AS tally
-WHERE status IN ('failed', 'parked') GROUP BY consumer, status
+SELECT consumer, status, sum(number) FROM dlq_counted
+WHERE source = %(source)s AND consumer = ANY(%(consumers)s) AND status IN ('failed', 'parked')
+GROUP BY consumer, status
 """
 
 COUNT_BY_SOURCE = "SELECT source, sum(number) FROM dlq_counted WHERE status = 'failed' GROUP BY source"
@@ -41,6 +39,12 @@ def list_blocking(consumer: str, sequences: Iterable[str], *, source: str) -> li
     with connection.cursor() as cursor:
         cursor.execute(LIST_BLOCKING, [list(sequences), consumer, source])
         return [BlockingLetter(*row) for row in cursor.fetchall()]
+
+
+def lock_letters(consumer: str, event_ids: Iterable[str], *, source: str) -> None:
+    """Lock the letters of these events, by id as everybody does, before they are changed one kind after another."""
+    letters = DeadLetter.objects.filter(consumer=consumer, source=source, event_id__in=list(event_ids))
+    list(letters.select_for_update().order_by("pk").values_list("pk"))
 
 
 def close_rebuilt(consumer: str, event_ids: Iterable[str], *, source: str, closed_by: str) -> int:
@@ -75,6 +79,13 @@ def count_by_source() -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(COUNT_BY_SOURCE)
         return {source: int(number) for source, number in cursor.fetchall()}
+
+
+def find_first_open_position(consumer: str, *, source: str) -> int | None:
+    """The lowest position of an event whose letter is open or parked; None: there is none."""
+    letters = DeadLetter.objects.filter(consumer=consumer, source=source).exclude(status__in=CLOSED)
+    first: int | None = letters.aggregate(first=Min("position"))["first"]
+    return first
 
 
 def find_statuses(consumer: str, event_ids: Iterable[str], *, source: str) -> dict[str, str]:

@@ -6,20 +6,38 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from dashboard.charts import draw_bars, draw_outline
 from dashboard.columns import NumberColumn, TimeColumn
 from dashboard.markup import markup
+from dashboard.words import counted
 from dlq.masking import Masker
 from dlq.models import DeadLetter
 from dlq.queries import GroupRow
-from dlq.templatetags.dlq import category_word, sparkline, status_badge
+from dlq.templatetags.dlq import category_word, status_badge
 from projections.api import NATIVE
 
 BADGES = {"new": ("bad", "New today"), "regressed": ("warn", "Regressed"), "muted": ("mute", "Muted")}
+SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 96, 20
 
 
 def name_consumer(source: str, consumer: str) -> str:
     """With its source before it, as redrive.toml names it; our own consumers have none."""
     return consumer if source == NATIVE else f"{source}/{consumer}"
+
+
+def draw_sparkline(values: list[int], tone: str) -> SafeString:
+    """Failures by the hour, the current hour last."""
+    bars = draw_bars(values, width=SPARKLINE_WIDTH, height=SPARKLINE_HEIGHT)
+    return markup(
+        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}">'
+        '<line x2="{}" y1="{}" y2="{}"/><path d="{}"/></svg>',
+        tone,
+        SPARKLINE_WIDTH,
+        SPARKLINE_HEIGHT,
+        f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
+        *(SPARKLINE_WIDTH, SPARKLINE_HEIGHT, SPARKLINE_HEIGHT),
+        draw_outline(bars),
+    )
 
 
 class GroupTable(tables.Table):
@@ -59,7 +77,7 @@ class GroupTable(tables.Table):
         return markup('<span class="badge {}">{}</span>', *BADGES[value])
 
     def render_sparkline(self, record: GroupRow) -> SafeString:
-        return sparkline(record.sparkline, record.group.category)
+        return draw_sparkline(record.sparkline, record.group.category)
 
     def render_open_count(self, record: GroupRow) -> SafeString:
         if not record.poison_count:
@@ -76,9 +94,8 @@ class GroupTable(tables.Table):
             return ""
         parked = group.parked_count
         return markup(
-            '<span class="dim"><span class="nowrap">{} sequence{}{}</span>{}</span>',
-            intcomma(group.blocked_sequence_count),
-            "" if group.blocked_sequence_count == 1 else "s",
+            '<span class="dim"><span class="nowrap">{}{}</span>{}</span>',
+            counted(group.blocked_sequence_count, "sequence"),
             "," if parked else "",
             markup(' <span class="nowrap">{} parked</span>', intcomma(parked)) if parked else "",
         )

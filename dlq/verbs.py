@@ -8,21 +8,28 @@ from django.db import connection
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Now
 
-from dlq.models import Attempt, DeadLetter, Override
+from dlq.models import Attempt, DeadLetter
 from dlq.models.letter import LetterQuerySet
-from dlq.models.words import CLOSED, Resolution, Status
+from dlq.models.words import CLOSED, UNSETTLED, Resolution, Status
 
 Statuses = tuple[Status, ...]
 ANY: Statuses = tuple(Status)
-OPEN: Statuses = (Status.FAILED, Status.PARKED)
 
-# What was given up stays given up in replays and rebuilds.
+# What was given up stays given up in replays and rebuilds. A replacement's payload is kept, for whoever restores it.
 REMEMBER_DISCARDED = """
 INSERT INTO dlq_override (source, consumer, event_id, kind, actor, reason)
 SELECT source, consumer, event_id, 'discarded', %(actor)s, %(reason)s
 FROM dlq_deadletter WHERE id = ANY(%(ids)s) ORDER BY event_id, consumer, source
 ON CONFLICT (event_id, consumer, source) DO UPDATE SET
-    kind = 'discarded', payload = NULL, actor = excluded.actor, reason = excluded.reason, at = now()
+    kind = 'discarded', actor = excluded.actor, reason = excluded.reason, at = now()
+"""
+
+PUT_BACK_REPLACED = """
+UPDATE dlq_override o SET
+    kind = 'replaced', actor = %(actor)s, reason = 'put back when the letter was restored', at = now()
+FROM dlq_deadletter l
+WHERE l.id = ANY(%(ids)s) AND o.kind = 'discarded' AND o.payload IS NOT NULL
+    AND (o.event_id, o.consumer, o.source) = (l.event_id, l.consumer, l.source)
 """
 
 FORGET_DISCARDED = """
@@ -40,7 +47,8 @@ UPDATE dlq_failuregroup SET resolved_at = NULL WHERE id IN (
 )
 """
 
-# The title has no values in it, so it may stay where the error's own words cannot; it is split as in cleaning.py.
+# The title stays where the error's own words cannot, as the confirmation says: the group's other letters have it too,
+# and by it the letter is classified again. It is split as in cleaning.py.
 ERASE_BODIES = r"""
 UPDATE dlq_letterbody b SET
     payload = NULL, payload_raw = NULL, payload_size = 0, headers = '{}', stacktrace = '', masked_message = NULL,
@@ -48,6 +56,24 @@ UPDATE dlq_letterbody b SET
     words = array_to_tsvector(array_remove(regexp_split_to_array(lower(coalesce(g.title, '')), '[\W_]+'), ''))
 FROM dlq_deadletter l LEFT JOIN dlq_failuregroup g ON g.id = l.group_id
 WHERE b.letter_id = l.id AND l.id = ANY(%(ids)s)
+"""
+
+# Without its payload a replacement says nothing: the consumer would get null in place of the event.
+ERASE_REPLACED = """
+DELETE FROM dlq_override o USING dlq_deadletter l
+WHERE l.id = ANY(%(ids)s) AND o.kind = 'replaced'
+    AND (o.event_id, o.consumer, o.source) = (l.event_id, l.consumer, l.source)
+"""
+
+ERASE_KEPT = """
+UPDATE dlq_override o SET payload = NULL FROM dlq_deadletter l
+WHERE l.id = ANY(%(ids)s) AND o.payload IS NOT NULL
+    AND (o.event_id, o.consumer, o.source) = (l.event_id, l.consumer, l.source)
+"""
+
+ERASE_CONFIRMATIONS = """
+UPDATE dlq_confirmation c SET error_message = '', stacktrace = '' FROM dlq_letterrunitem i
+WHERE c.item_id = i.id AND i.letter_id = ANY(%(ids)s)
 """
 
 
@@ -72,6 +98,7 @@ def restore(ids: list[int], actor: str, reason: str) -> None:
     DeadLetter.objects.filter(pk__in=ids).update(
         status=was, resolution="", closed_by="", closed_at=None, close_reason=""
     )
+    execute(PUT_BACK_REPLACED, ids=ids, actor=actor)
     execute(FORGET_DISCARDED, ids=ids)
     execute(REOPEN_GROUPS, ids=ids)
 
@@ -81,9 +108,8 @@ def erase(ids: list[int], actor: str, reason: str) -> None:
     execute(ERASE_BODIES, ids=ids)
     DeadLetter.objects.filter(pk__in=ids).update(erased_at=Now(), summary=F("error_type"))
     Attempt.objects.filter(letter__in=ids).update(error_message="")
-    keys = DeadLetter.objects.filter(pk__in=ids).values_list("event_id", "consumer", "source")
-    for event_id, consumer, source in keys:
-        Override.objects.filter(event_id=event_id, consumer=consumer, source=source).update(payload=None)
+    for statement in (ERASE_REPLACED, ERASE_KEPT, ERASE_CONFIRMATIONS):
+        execute(statement, ids=ids)
 
 
 @dataclass(frozen=True)
@@ -112,8 +138,10 @@ class Verb:
 VERBS = {
     verb.name: verb
     for verb in (
-        Verb("resolve", "resolved", OPEN, resolve, is_closing=True, writes_status=True),
-        Verb("discard", "discarded", OPEN, discard, needs_reason=True, is_closing=True, writes_status=True),
+        Verb("resolve", "resolved", UNSETTLED, resolve, is_closing=True, writes_status=True),
+        Verb(
+            "discard", "discarded", UNSETTLED, discard, needs_reason=True, is_closing=True, writes_status=True
+        ),
         Verb("restore", "restored", CLOSED, restore, writes_status=True),
         Verb("erase", "erased", ANY, erase, needs_reason=True),
     )

@@ -8,13 +8,15 @@ letter. One that nothing explains is missing, and is named. The cost follows the
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Min
 from django.utils import timezone
 
-from dlq.api import find_statuses
+from dlq.api import find_first_open_position, find_statuses
 from projections.models import NATIVE, Projection, Span
 from projections.runtime.lock import lock_consumer
 
@@ -116,6 +118,10 @@ class Account:
     named: list[dict[str, Any]] = field(default_factory=list)
 
     @property
+    def taken_at(self) -> datetime:
+        return datetime.fromisoformat(self.checked_at)
+
+    @property
     def has_stored(self) -> bool:
         """Whether the store has one of those that are named, so that it can be handled again."""
         return any(event["event_id"] for event in self.named)
@@ -149,7 +155,9 @@ def show(row: Projection) -> Account:
     kept = row.accounting
     if kept and kept["total"] - kept["processed"] - kept["ignored"] > MOST_ON_PAGE:
         return Account(**kept)
-    return take(row)[0]
+    account = take(row)[0]
+    # Spans are read before letters and the others: what was handled between is missing from both, but not twice.
+    return take(row)[0] if account.missing else account
 
 
 def take(row: Projection) -> tuple[Account, list[int], int]:
@@ -182,7 +190,17 @@ def list_closed(row: Projection, positions: list[int]) -> list[int]:
 
 
 def find_first_open(row: Projection) -> int:
-    """The first event that this projection, or the account of it, still needs; skips are settled."""
+    """The first event that this projection, or the account of it, still needs; skips are settled.
+
+    Letters and waiting events may stand before the account begins: a reset leaves them.
+    """
+    letter = find_first_open_position(row.name, source=NATIVE)
+    waiting = row.waiting.aggregate(first=Min("position"))["first"]
+    return min(found for found in (find_first_hole(row), letter, waiting) if found is not None)
+
+
+def find_first_hole(row: Projection) -> int:
+    """The first event up to the checkpoint whose fate is open, or else the one after it."""
     with connection.cursor() as cursor:
         cursor.execute(SUM_SPANS, [row.pk])
         position, *_, ranges = cursor.fetchone()

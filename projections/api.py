@@ -16,7 +16,7 @@ from projections.picking import Pick, PickError, find_unhandled, pick_events
 from projections.policies import PolicyTable
 from projections.replaying import LATER_EVENTS, Standing, find_standing, lock_standings, read_at
 from projections.runtime.errors import is_outage
-from projections.runtime.handle import pipelining, try_once
+from projections.runtime.handle import handle_all, try_once
 from projections.runtime.letters import describe_event
 from projections.runtime.lock import lock_consumer
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
@@ -62,6 +62,7 @@ __all__ = [
     "find_standing",
     "find_unhandled",
     "get_head",
+    "handle_all",
     "handles",
     "handles_batch",
     "is_outage",
@@ -69,7 +70,6 @@ __all__ = [
     "lock_consumer",
     "lock_standings",
     "pick_events",
-    "pipelining",
     "presets",
     "read",
     "read_at",

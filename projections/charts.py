@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from dashboard.words import counted
 from projections.lag import Lag, Sample
 from projections.models import Pace
 
@@ -75,17 +76,13 @@ def describe_gap(gaps: list[int]) -> str:
     was, is_now, widest = gaps[0], gaps[-1], max(gaps)
     trend = "grew" if is_now > was else "shrank"
     if is_now != was:
-        change = f"{trend} from {was:,} to {name_positions(is_now)}"
+        change = f"{trend} from {was:,} to {counted(is_now, 'position')}"
     elif widest == min(gaps):
-        change = f"stayed at {name_positions(was)}"
+        change = f"stayed at {counted(was, 'position')}"
     else:
-        change = f"is {name_positions(is_now)}, as it was at first"
+        change = f"is {counted(is_now, 'position')}, as it was at first"
     between = f"; it was up to {widest:,} between" if widest > max(was, is_now) else ""
     return f"The gap between head and position {change}{between}."
-
-
-def name_positions(number: int) -> str:
-    return f"{number:,} position{'' if number == 1 else 's'}"
 
 
 def draw_spark(samples: list[Sample], lag: Lag) -> str:

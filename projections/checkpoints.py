@@ -5,8 +5,7 @@ from typing import Any
 from django.db.models.functions import Now
 
 from projections.lag import recount_seen
-from projections.models import Projection
-from projections.runtime.batch import UNBLOCKED
+from projections.models import UNBLOCKED, Projection
 
 NO_TRIAL: dict[str, Any] = {"trial_by": None, "deaths": 0, "careful_to": 0}
 

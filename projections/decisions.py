@@ -63,6 +63,11 @@ class Retry:
     jitter: float = 0.0
     then: Fatal | DeadLetter = field(default_factory=Fatal)
 
+    def __post_init__(self) -> None:
+        # A Skip in here would get past what a ledger refuses.
+        if not isinstance(self.then, Fatal | DeadLetter):
+            raise ValueError(f"After a Retry comes Fatal or DeadLetter, and not {type(self.then).__name__}.")
+
     @classmethod
     def exponential(
         cls,

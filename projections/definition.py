@@ -57,7 +57,7 @@ class Projector:
     runbook: ClassVar[str] = ""
 
     handlers: ClassVar[dict[str, str]]
-    batch_handler: ClassVar[str]
+    batch_handlers: ClassVar[dict[str, str]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -67,9 +67,10 @@ class Projector:
             for name, method in methods
             for event_type in getattr(method, "handled_types", ())
         }
-        batch = [(name, method.batch_types) for name, method in methods if hasattr(method, "batch_types")]
-        cls.batch_handler = batch[0][0] if batch else ""
-        cls.event_types = sorted({*cls.handlers, *(t for _, types in batch for t in types)})
+        cls.batch_handlers = {
+            event_type: name for name, method in methods for event_type in getattr(method, "batch_types", ())
+        }
+        cls.event_types = sorted({*cls.handlers, *cls.batch_handlers})
 
     event_types: ClassVar[list[str]] = []
 
@@ -78,10 +79,11 @@ class Projector:
         if event.type in self.handlers:
             getattr(self, self.handlers[event.type])(event)
         else:
-            getattr(self, self.batch_handler)([event])
+            self.handle_batch([event])
 
     def handle_batch(self, events: list[StoredEvent]) -> None:
-        getattr(self, self.batch_handler)(events)
+        """Events that have the same batch handler."""
+        getattr(self, self.batch_handlers[events[0].type])(events)
 
     def truncate(self) -> None:
         """Empty the read model, so that it can be rebuilt; without one there is no rebuild."""
@@ -121,7 +123,7 @@ def check(projector: type[Projector]) -> None:
         raise refuse("it handles no event type; mark a method with handles(…).")
     if projector.criticality == Criticality.LEDGER and may_skip(projector.policy):
         raise refuse("a ledger may not skip events.")
-    if projector.effects == Effects.EXTERNAL and projector.batch_handler:
+    if projector.effects == Effects.EXTERNAL and projector.batch_handlers:
         raise refuse("a batch handler can only have effects in this database.")
 
 

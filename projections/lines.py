@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from dashboard.words import agree
 from projections.foreign.queries import explain_worst, is_behind
 from projections.models import ForeignProjection
 from projections.queries import Row
@@ -61,10 +62,10 @@ class Lines:
         of_all = f"of {len(self.all):,} projections"
         if behind:
             more = f", {unsure:,} more may be" if unsure else ""
-            return f"{behind:,} {of_all} {'is' if behind == 1 else 'are'} behind{more}"
+            return f"{behind:,} {of_all} {agree(behind, 'is', 'are')} behind{more}"
         if unsure:
             return f"{unsure:,} {of_all} may be behind"
-        return f"{uneasy:,} {of_all} {'is' if uneasy == 1 else 'are'} worth a look" if uneasy else ""
+        return f"{uneasy:,} {of_all} {agree(uneasy, 'is', 'are')} worth a look" if uneasy else ""
 
     @property
     def only(self) -> Line | None:

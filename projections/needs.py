@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from dashboard.attention import Need
-from dashboard.templatetags.console import clause, duration, say_ago
+from dashboard.words import agree, clause, counted, duration, say_ago
 from projections.lag import Lag, Measures, Rates, get_lags
 from projections.models import NATIVE, Projection
 from projections.queries import count_open_requests, list_consumed
@@ -33,13 +33,13 @@ def find_troubled() -> Iterator[Need]:
             yield Need(f"{row.name} has stopped on one event", sentence, url, "Decide")
         if missing := row.accounting.get("missing"):
             positions = [f"{found['position']:,}" for found in row.accounting["named"]]
-            headline = f"{row.name} is missing {missing:,} event{'' if missing == 1 else 's'}"
-            named = f"position{'' if missing == 1 else 's'} {name_some(positions, missing)}"
+            headline = f"{row.name} is missing {counted(missing, 'event')}"
+            named = f"{agree(missing, 'position')} {name_some(positions, missing)}"
             yield Need(headline, f"Neither done nor on record: {named}.", url, "See the account")
     if count := count_open_requests():
         sentence = "Somebody who may rebuild has to grant or deny."
         url = reverse("projections:requests")
-        headline = f"{count} rebuild{' is' if count == 1 else 's are'} asked for"
+        headline = f"{counted(count, 'rebuild is', 'rebuilds are')} asked for"
         yield Need(headline, sentence, url, "See the requests", "warn")
 
 
@@ -92,7 +92,7 @@ def describe_late(row: Projection, lag: Lag, is_consumed: bool) -> Need:
 
 def describe_lag(name: str, lag: Lag, why: str, url: str, tone: str = "warn", bound: str = "") -> Need:
     return Need(
-        f"{name} is {bound}{lag.events:,} event{'' if lag.events == 1 else 's'} behind",
+        f"{name} is {bound}{counted(lag.events, 'event')} behind",
         f"The oldest has waited for {duration(lag.delay_seconds)}. {why}",
         url,
         "See the projection",

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import connection
 
+from projections.lag import count_seen
 from projections.models import NATIVE, Projection
 from projections.store import StoredEvent, find_position
 
@@ -35,17 +36,6 @@ FROM projections_event e JOIN projections_projection p ON p.source = 'native' AN
 WHERE e.position = ANY(%s)
 """  # noqa: S608
 
-# Events are numbered within their type, so how many lie in a range is a subtraction.
-COUNT_TYPES = """
-SELECT sum(coalesce(last.type_no, 0) - coalesce(before.type_no, 0))
-FROM unnest(%(types)s::text[]) AS wanted(type)
-LEFT JOIN LATERAL (
-    SELECT type_no FROM projections_event e
-    WHERE e.type = wanted.type AND e.position <= %(until)s ORDER BY e.position DESC LIMIT 1) AS last ON true
-LEFT JOIN LATERAL (
-    SELECT type_no FROM projections_event e
-    WHERE e.type = wanted.type AND e.position <= %(after)s ORDER BY e.position DESC LIMIT 1) AS before ON true
-"""
 COUNT_STREAM = """
 SELECT count(*) FROM (SELECT FROM projections_event WHERE stream = %(stream)s LIMIT %(most)s) AS found
 """
@@ -117,12 +107,12 @@ def pick_events(
 
 def count_at_most(pick: Pick) -> int:
     """As many events as the pick can have, without looking at them."""
+    types = list(pick.types)
+    if not pick.stream:
+        return count_seen(types, pick.until) - count_seen(types, pick.after)
     with connection.cursor() as cursor:
-        if pick.stream:
-            cursor.execute(COUNT_STREAM, {"stream": pick.stream, "most": MOST_PICKED + 1})
-        else:
-            cursor.execute(COUNT_TYPES, {"types": list(pick.types), "after": pick.after, "until": pick.until})
-        return int(cursor.fetchone()[0] or 0)
+        cursor.execute(COUNT_STREAM, {"stream": pick.stream, "most": MOST_PICKED + 1})
+        return int(cursor.fetchone()[0])
 
 
 def find_unhandled(projection: str, events: Iterable[StoredEvent]) -> dict[int, str]:

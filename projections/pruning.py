@@ -2,7 +2,8 @@
 
 Under every projection's lock, so that none begins to read what is about to go: (1) find the last position that nobody
 needs, (2) delete up to it. What is needed: what a projection has not come to, and every event behind a checkpoint whose
-fate is open, that is each hole of its account but skips. What is left has no gaps, and begins at the tail.
+fate is open, that is each hole of its account but skips, each open letter and each waiting event. What is left has no
+gaps, and begins at the tail.
 
 A skip whose event is gone cannot be brought back; it stays on record until `forget_skips`, which leaves it counted.
 """

@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from dashboard.models import AuditEntry, Heartbeat, Lane, Run
 from dashboard.workers.queries import is_silent, list_heartbeats
-from dlq.api import count_open, count_overrides
+from dlq.api import Override, count_open, count_overrides, find_overrides
 from projections.charts import draw_spark
 from projections.lag import TREND_WINDOW, Lag, Measures, Rates, Sample, count_seen, get_measures
 from projections.models import NATIVE, Event, Pace, Projection, RebuildRequest, Skip, WaitingEvent
 from projections.reasons import Reason, Waits, explain
-from projections.store import get_head, get_tail
+from projections.store import StoredEvent, get_head, get_tail
 
 # Shown of a history; the audit trail has all of it.
 HISTORY_SIZE = 20
@@ -104,13 +105,17 @@ def get_row(projection: Projection) -> Row:
 def list_waits() -> dict[int, Waits]:
     """Of each projection with events that wait for a breaker: which one, how many, and since when."""
     # The oldest is the one with the lowest position: they are given out as events are recorded.
+    breakers = Count("breaker", distinct=True, filter=~Q(breaker=""))
     found = WaitingEvent.objects.values_list("projection_id").annotate(
-        Max("breaker"), Count("pk"), Min("position")
+        Max("breaker"), Count("pk"), Min("position"), breakers=breakers
     )
     waits = list(found)
-    positions = {position for *_, position in waits}
+    positions = {position for _, _, _, position, _ in waits}
     ages = dict(Event.objects.filter(pk__in=positions).values_list("pk", "recorded_at")) if positions else {}
-    return {pk: Waits(breaker, number, ages.get(position)) for pk, breaker, number, position in waits}
+    return {
+        pk: Waits(breaker, number, ages.get(position), breakers)
+        for pk, breaker, number, position, breakers in waits
+    }
 
 
 def list_consumed() -> set[str]:
@@ -128,6 +133,13 @@ def list_runs() -> dict[str, Run]:
 def list_paces(projection: Projection) -> list[Pace]:
     since = timezone.now() - CHART_WINDOW
     return list(projection.paces.filter(starts_at__gt=since).order_by("starts_at"))
+
+
+def find_payload(projection: Projection, event: StoredEvent) -> Any:
+    """What the handler gets of an event: somebody may have put another payload in its place."""
+    event_id = str(event.event_id)
+    override = find_overrides(projection.name, [event_id], source=NATIVE).get(event_id)
+    return override.payload if override and override.kind == Override.Kind.REPLACED else event.data
 
 
 def list_history(projection: Projection) -> list[AuditEntry]:

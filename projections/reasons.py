@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from dashboard.models import Run
-from dashboard.templatetags.console import clause, duration, say_ago
+from dashboard.words import agree, clause, counted, duration, say_ago
 from projections.definition import find_projector
 from projections.lag import Lag, Measures
 from projections.models import Projection
@@ -39,6 +39,8 @@ class Waits(NamedTuple):
     breaker: str
     number: int
     oldest_at: datetime | None
+    # That one, and others for which some of them wait.
+    breaker_count: int = 1
 
     @property
     def delay_seconds(self) -> float | None:
@@ -95,8 +97,10 @@ def find_reason(
     if row.block:
         return explain_block(row, measures.lag)
     if waits:
-        events = "1 event waits" if waits.number == 1 else f"{waits.number:,} events wait"
-        sentence = f"{events} for breaker {waits.breaker}; the other streams go on."
+        events = counted(waits.number, "event waits", "events wait")
+        others = waits.breaker_count - 1
+        more = f" and {counted(others, 'other')}" if others > 0 else ""
+        sentence = f"{events} for breaker {waits.breaker}{more}; the other streams go on."
         return Reason("Waiting", "warn", sentence)
     return None
 
@@ -117,7 +121,7 @@ def explain_left_alone(row: Projection) -> str:
 
 
 def explain_missing(number: int) -> Reason:
-    events = "1 event is" if number == 1 else f"{number:,} events are"
+    events = counted(number, "event is", "events are")
     return Reason("Missing events", "bad", f"{events} neither done nor on record anywhere.")
 
 
@@ -127,7 +131,7 @@ def explain_block(row: Projection, lag: Lag) -> Reason:
     if row.block == Block.RETRY:
         # Retries that its policy allows are no trouble yet (D17).
         tone = "info" if held <= row.grace_seconds else "warn"
-        attempts = f"{row.attempt} failed attempt{'' if row.attempt == 1 else 's'}"
+        attempts = counted(row.attempt, "failed attempt")
         sentence = f"Retrying the event at {row.position + 1:,} {since}, {attempts}: {error}."
         return Reason("Retrying", tone, sentence)
     if row.block == Block.BREAKER:
@@ -143,21 +147,21 @@ def explain_lag(measures: Measures, letters: dict[str, int]) -> Reason:
         past = f"It has come past every event of its types{but}"
         return Reason("Up to date", "good", f"{past}{name_unhandled(letters)}.")
     if gain is None:
-        return Reason("Behind", "info", "Behind, and at work; its pace is not known yet.")
+        return Reason("Behind", "info", "At work; its pace is not known yet.")
     if gain < -STEADY:
         sentence = f"Slower than arrival by {-gain:,.1f} a second: more come than it handles."
         return Reason("Falling behind", "warn", sentence)
     if left is None or gain <= STEADY:
-        return Reason("Behind", "info", "Behind, and at work: as many come as it handles.")
+        return Reason("Behind", "info", "At work: as many come as it handles.")
     return Reason("Catching up", "info", f"Catching up; about {duration(left)} left at this pace.")
 
 
 def name_unhandled(letters: dict[str, int]) -> str:
     """What it came past without handling it, as the end of a sentence; empty: nothing."""
     counts = [(letters.get("failed", 0), "dead letter"), (letters.get("parked", 0), "parked event")]
-    named = [f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in counts if number]
-    is_one = sum(number for number, _ in counts) == 1
-    return f"; {' and '.join(named)} {'is' if is_one else 'are'} not handled yet" if named else ""
+    named = [counted(number, word) for number, word in counts if number]
+    are = agree(sum(number for number, _ in counts), "is", "are")
+    return f"; {' and '.join(named)} {are} not handled yet" if named else ""
 
 
 def describe_error(row: Projection) -> str:

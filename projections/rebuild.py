@@ -7,27 +7,32 @@
 3. At the noted head: back to running, in one transaction; live goes on from the same checkpoint, so there is neither
    gap nor double.
 If the worker dies in 1 or 3, that transaction did not happen, and the next worker does it. In 2 the batch is undone and
-done again from the checkpoint; see runtime/trial.py for events that kill. A run that is cancelled, or breaks, leaves a
-read model that is right up to its checkpoint: `pause_abandoned` pauses the projection there, and resuming goes on live.
+done again from the checkpoint, also after an outage; see runtime/trial.py for events that kill. A run that is cancelled
+or breaks leaves a read model that is right up to its checkpoint: `pause_abandoned` pauses the projection there, and
+resuming goes on live.
 """
 
 import time
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import Error, transaction
 from django.db.models.functions import Now
 
 from dashboard import audit
 from dashboard.models import Lane, Run
 from dashboard.runs.kinds import DONE, MORE, Outcome, Step
 from dashboard.runs.lanes import Hold
+from dashboard.runs.operations import note_run
 from dashboard.runs.states import SYSTEM
 from projections.checkpoints import set_checkpoint
 from projections.definition import Projector, find_projector
 from projections.models import NATIVE, Projection
 from projections.runtime import trial as trials
 from projections.runtime.clock import SystemClock
+from projections.runtime.decide import OUTAGE_SECONDS
+from projections.runtime.errors import is_outage
 from projections.runtime.hand import Hand
 from projections.runtime.lock import lock_consumer
 from projections.runtime.turn import run
@@ -65,11 +70,24 @@ class Rebuild:
                 if finish(projector, hold):
                     return DONE
                 return Step(wait_until=clock.now() + timedelta(seconds=trial))
-            with hold.recording() as lane:
-                result = run(projector, hand, clock, trial)
-                for outcome in self.outcomes:
-                    if result.counts[outcome.name]:
-                        lane.count(outcome.name, result.counts[outcome.name])
+            try:
+                with trials.surviving(projector.name, trial), hold.recording() as lane:
+                    result = run(projector, hand, clock, trial)
+                    counts = Counter(result.counts)
+                    if trial.waiting:
+                        # It was counted as parked when it was passed, and so were those behind it.
+                        counts["parked"] = -sum(
+                            counts[one.name] for one in self.outcomes if one.name != "parked"
+                        )
+                    for outcome in self.outcomes:
+                        if counts[outcome.name]:
+                            lane.count(outcome.name, counts[outcome.name])
+            except Error as error:
+                if not is_outage(error):
+                    raise
+                # No event's fault, and not the run's either; if this cannot be said, nothing can be done at all.
+                note_run(hold.run, f"It waits until the outage is over: {error}"[:1000])
+                return Step(wait_until=clock.now() + timedelta(seconds=OUTAGE_SECONDS))
             if result.wait_seconds:
                 return Step(wait_until=clock.now() + timedelta(seconds=result.wait_seconds))
         return MORE
@@ -126,13 +144,14 @@ def find_active_run(name: str) -> Run | None:
 def pause_abandoned() -> None:
     """A projection whose rebuild was cancelled, or broke, waits where it is for somebody to resume it."""
     for row in Projection.objects.filter(source=NATIVE, state=State.REBUILDING):
-        if find_active_run(row.name) is None:
-            pause_where_it_is(row)
+        # Not other runs: a replay of its letters may wait for this.
+        run = Run.objects.filter(kind=Rebuild.name, options__projection=row.name).order_by("-pk").first()
+        if run is None or run.state in Run.ENDED:
+            pause_where_it_is(row, run)
 
 
-def pause_where_it_is(row: Projection) -> None:
+def pause_where_it_is(row: Projection, run: Run | None) -> None:
     """On record, or its page would tell of an earlier pause."""
-    run = Run.objects.filter(kind=Rebuild.name, options__projection=row.name).order_by("-pk").first()
     ended = "Its rebuild is over"
     if run:
         how = "has failed" if run.state == Run.State.FAILED else "was cancelled"

@@ -12,7 +12,10 @@ State = Projection.State
 
 class Reset:
     name = "reset"
-    outcomes: tuple[Outcome, ...] = (Outcome("set", "checkpoint set", "good"),)
+    outcomes: tuple[Outcome, ...] = (
+        Outcome("set", "checkpoint set", "good"),
+        Outcome("passed", "left alone, since it had come past", "warn"),
+    )
 
     def work(self, hold: Hold) -> Step:
         projector = get_projector(hold.run)
@@ -20,8 +23,12 @@ class Reset:
             if not lane.done_count:
                 # Nobody consumes while this transaction has the lock: that is the pause.
                 lock_consumer(projector.name)
-                row = get_row(projector)
+                row, position = get_row(projector), hold.run.options["position"]
+                if row.position > position and not hold.run.options["is_back"]:
+                    # It went on until now: what it has handled since is not to be handled twice.
+                    lane.count("passed")
+                    return DONE
                 state = State.PAUSED if row.state == State.PAUSED else State.RUNNING
-                set_checkpoint(row, hold.run.options["position"], state=state)
+                set_checkpoint(row, position, state=state)
                 lane.count("set")
         return DONE

@@ -3,6 +3,7 @@ from typing import Any
 import django_tables2 as tables
 from django.urls import reverse
 
+from dashboard.audit.tables import OUTCOME_TONES
 from dashboard.columns import BadgeColumn, NumberColumn, TemplateCell, TimeColumn
 from dashboard.markup import markup
 from dashboard.models import AuditEntry
@@ -15,7 +16,6 @@ REQUEST_TONES = {
     RebuildRequest.State.DENIED: "mute",
     RebuildRequest.State.EXPIRED: "mute",
 }
-OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
 # What succeeded was to begin something; what became of it the run says, or the request.
 BEGINNINGS = {
     "projection.reset": "Started",

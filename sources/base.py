@@ -3,6 +3,7 @@
 What those with checkpoints offer besides is in checkpoints/contract.py.
 """
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -133,14 +134,15 @@ class Letters(Protocol):
         """Empty: there is no row."""
 
     def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
-        """Open rows with greater keys, in full."""
+        """Open rows with greater keys, in full: so many, or fewer if they are large; none: there are no more."""
 
     def list_open_keys(self, *, after: str, limit: int) -> list[str]: ...
 
     def find_states(self, keys: list[str]) -> dict[str, ForeignState]:
         """Rows that are gone are not in it."""
 
-    def read(self, keys: list[str]) -> list[ForeignLetter]: ...
+    def read(self, keys: list[str], *, limit: int) -> Iterator[list[ForeignLetter]]:
+        """In parts of so many rows, or fewer if they are large; rows that are gone are not in them."""
 
     def split_open(self, parts: int) -> tuple[int, list[str]]:
         """How many rows are open, and the keys that part them into as many parts of about the same size."""
@@ -197,10 +199,6 @@ class Source(Protocol):
 
     @property
     def kind(self) -> str: ...
-
-    @property
-    def every_seconds(self) -> float:
-        """How often it is looked at."""
 
     @property
     def retry_minutes(self) -> float:

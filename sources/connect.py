@@ -14,12 +14,15 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
+from dashboard.database.base import PatientConnection
 from sources.base import SourceError
 
-Connection = psycopg.Connection[TupleRow]
+Connection = PatientConnection
 Cursor = psycopg.Cursor[TupleRow]
 
 CONNECT_SECONDS = 3
+# A server that hangs does not keep the limits that it was given; so much longer it is waited for, and then given up.
+HANGING_SECONDS = 5.0
 # What a source's own people see in pg_stat_activity.
 APPLICATION_NAME = "redrive"
 PORTS = re.compile(r"[0-9,]*")
@@ -71,12 +74,14 @@ def is_address(dsn: str) -> bool:
 def connect(dsn: str) -> Iterator[Connection]:
     """A connection for one visit; what goes wrong with it is a SourceError."""
     with explained():
-        connection = psycopg.connect(
+        connection = PatientConnection.connect(
             dsn,
             autocommit=True,
             connect_timeout=CONNECT_SECONDS,
             tcp_user_timeout=10_000,
             application_name=APPLICATION_NAME,
+            # Not the database's own: that may hold no name of ours, or tell nobody how its text is to be read.
+            client_encoding="UTF8",
             # A pooler may give each transaction another backend, which knows none of our prepared statements.
             prepare_threshold=None,
         )
@@ -101,6 +106,7 @@ def writing(connection: Connection, *, seconds: float) -> Iterator[Cursor]:
 @contextmanager
 def transaction(connection: Connection, limits: str, seconds: float) -> Iterator[Cursor]:
     milliseconds = str(int(1000 * seconds))
+    connection.patience_seconds = seconds + HANGING_SECONDS
     with explained(), connection.transaction(), connection.cursor() as cursor:
         # A lock is somebody else's work: we give way long before our own time is over.
         values = {"statement": milliseconds, "lock": str(int(500 * seconds)), "idle": milliseconds}

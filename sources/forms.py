@@ -1,5 +1,7 @@
 from django import forms
 
+from dashboard.fields import ReasonField
+
 
 class ReleaseForm(forms.Form):
     """What was confirmed, and why; the reason stays in the audit trail."""
@@ -20,12 +22,4 @@ class ReleaseForm(forms.Form):
         ),
         widget=forms.HiddenInput,
     )
-    reason = forms.CharField(
-        label="Reason (required)",
-        max_length=500,
-        error_messages={
-            "required": "Say why; the next person on call will read it.",
-            "max_length": "A reason can have 500 characters; this one has %(show_value)s.",
-        },
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
-    )
+    reason = ReasonField("Say why; the next person on call will read it.", autofocus=True)

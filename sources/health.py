@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from dashboard.models import Run
-from dashboard.templatetags.console import clock, duration
+from dashboard.words import clock, duration
 from sources.models import SourceState
 from sources.sync.hold import LEASE_SECONDS
 
@@ -50,28 +50,8 @@ def judge(state: SourceState | None, every_seconds: float, importing: Run | None
         )
     if state.error:
         return judge_error(state, now)
-    if importing and not importing.is_active:
-        ended = "failed" if importing.state == Run.State.FAILED else "was cancelled"
-        return Health(
-            "not complete",
-            "is not complete",
-            "bad",
-            f"Its first import {ended}: rows from before are missing.",
-        )
-    if importing and importing.state == Run.State.PAUSED:
-        return Health(
-            "import paused",
-            "is not complete yet",
-            "warn",
-            "Its first import is paused; only new rows come in.",
-        )
     if importing:
-        return Health(
-            "importing",
-            "is being imported",
-            "info",
-            "Its rows are read for the first time; new ones come beside.",
-        )
+        return judge_import(importing)
     if is_late:
         return judge_long_look(state, now)
     if state.cursor.get("is_behind"):
@@ -85,6 +65,31 @@ def is_overdue(state: SourceState, late: timedelta, now: datetime) -> bool:
     """Whether no look came to its end, though it is time; after a failure the next look is due when it says."""
     due_at = max((at for at in (state.next_at, state.synced_at) if at), default=None)
     return due_at is None or now - due_at > late
+
+
+def judge_import(importing: Run) -> Health:
+    """Of a first import that is under way, or ended before its time."""
+    if not importing.is_active:
+        ended = "failed" if importing.state == Run.State.FAILED else "was cancelled"
+        return Health(
+            "not complete",
+            "is not complete",
+            "bad",
+            f"Its first import {ended}: rows from before are missing.",
+        )
+    if importing.state == Run.State.PAUSED:
+        return Health(
+            "import paused",
+            "is not complete yet",
+            "warn",
+            "Its first import is paused; only new rows come in.",
+        )
+    return Health(
+        "importing",
+        "is being imported",
+        "info",
+        "Its rows are read for the first time; new ones come in meanwhile.",
+    )
 
 
 def judge_long_look(state: SourceState, now: datetime) -> Health:

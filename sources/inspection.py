@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from dashboard.memo import Memo
-from sources.base import Capabilities, Inspection
+from sources.base import Capabilities, Inspection, Visit
 from sources.models import SourceState
 
 
@@ -26,6 +26,11 @@ def as_dict(inspection: Inspection) -> dict[str, Any]:
     names = [field.name for field in fields(Capabilities)]
     why_not = {name: getattr(inspection.capabilities, name).why_not for name in names}
     return asdict(Kept(why_not, inspection.recognised, inspection.role))
+
+
+def why_nothing(kept: dict[str, Any], visit: Visit) -> str:
+    """Why a source is not looked at any further; what it has none of by its nature is not what it is looked at for."""
+    return str(kept["why_not"]["reads_letters" if visit.letters else "reads_checkpoints"])
 
 
 def why_not(source: str, capability: str) -> str:

@@ -46,11 +46,12 @@ def make_sql_source(kind: str, name: str, mapping: Mapping | None, values: dict[
         raise ImproperlyConfigured(
             f"{where} dsn is not an address of a Postgres; percent-encode special characters of the password."
         )
+    # How often it is looked at is for beat, which has it from the same table; here it is refused if it makes no sense.
+    read_number(where, "every_seconds", values, SYNC_SECONDS, most=3600)
     return SqlSource(
         name,
         kind,
         dsn,
-        read_number(where, "every_seconds", values, SYNC_SECONDS, most=3600),
         read_number(where, "timeout_seconds", values, TIMEOUT_SECONDS, most=30),
         retry_minutes=read_number(where, "retry_minutes", values, RETRY_MINUTES, most=7 * DAY_MINUTES),
         retention_hours=read_retention(where, values),

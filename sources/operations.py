@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from dashboard import audit
+from dashboard.words import agree, counted
 from sources.inspection import why_not
 from sources.models import OwedRelease, SourceState
 from sources.orphans import find_orphans
@@ -41,8 +42,8 @@ def release_rows(name: str, *, until: datetime, confirmed: int, actor: audit.Act
         if why_not(name, "writes_status"):
             raise SourceRefused(why_not(name, "writes_status"))
         if orphans is None or count != confirmed:
-            was, stand = "row was" if confirmed == 1 else "rows were", "stands" if count == 1 else "stand"
-            raise SourceRefused(f"{confirmed:,} {was} confirmed, and {count:,} still {stand} so; look again.")
+            were, stand = counted(confirmed, "row was", "rows were"), agree(count, "stands", "stand")
+            raise SourceRefused(f"{were} confirmed, and {count:,} still {stand} so; look again.")
         try:
             with transaction.atomic():
                 OwedRelease.objects.bulk_create(

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 
 from dashboard.memo import Memo
+from dashboard.words import counted
 from dlq.api import is_awaited
 from sources.models import ForeignRow, OwedRelease, SourceState
 from sources.registry import get_source
@@ -46,8 +47,7 @@ class Orphans:
 
     @property
     def label(self) -> str:
-        number = f"over {self.count:,}" if self.has_more else f"{self.count:,}"
-        return f"{number} row{'' if self.count == 1 else 's'}"
+        return f"{'over ' if self.has_more else ''}{counted(self.count, 'row')}"
 
 
 def find_orphans(name: str, *, until: datetime | None = None) -> Orphans | None:

@@ -48,8 +48,10 @@ class SourceRow:
 
     @property
     def delay_seconds(self) -> float | None:
-        """How old what is shown may be; None: nothing is known."""
-        at = self.state.synced_at if self.state else None
+        """How old what is shown may be; None: nothing is known, or there are rows that have never been read."""
+        if self.state is None or self.importing or self.state.cursor.get("is_behind"):
+            return None
+        at = self.state.synced_at
         return (self.now - at).total_seconds() if at else None
 
     @property

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from dashboard.templatetags.console import duration
+from dashboard.words import duration
 from sources.models import ForeignRow, MovedRow
 
 SHOWN = 5

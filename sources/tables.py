@@ -14,7 +14,7 @@ class SourceTable(tables.Table):
         "sources/_letters_cell.html",
         verbose_name="Open letters",
         empty_values=(),
-        attrs={"th": {"class": "num"}, "td": {"class": "num"}},
+        attrs=NumberColumn.attrs,
     )
     owed = NumberColumn(accessor="owed_label", verbose_name="To be written back")
     abilities = TemplateCell("sources/_abilities_cell.html", verbose_name="Not possible", empty_values=())

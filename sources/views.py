@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
+from dashboard.words import counted
 from sources import queries
 from sources.forms import ReleaseForm
 from sources.inspection import why_not
@@ -50,7 +51,7 @@ def start_import(request: HtmxHttpRequest, name: str) -> HttpResponse:
     queries.get_row(name)
     with saying_refusal(request, SourceRefused):
         import_again(name, actor=request.user)
-        messages.success(request, f"What is missing of {name} is imported by the next look.")
+        messages.success(request, f"The next look imports what is missing from {name}.")
     return redirect("sources:source", name=name)
 
 
@@ -79,8 +80,9 @@ def release(request: HtmxHttpRequest, name: str) -> HttpResponse:
         )
     except SourceRefused as error:
         return render_release(request, name, problem=str(error), reason=given["reason"], status=409)
-    number = f"{given['count']:,} row{'' if given['count'] == 1 else 's'}"
-    messages.success(request, f"{number} of {name} will be released by the next look.")
+    messages.success(
+        request, f"{counted(given['count'], 'row')} of {name} will be released by the next look."
+    )
     return redirect("sources:source", name=name)
 
 

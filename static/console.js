@@ -66,6 +66,8 @@ function openDialog(address) {
     if (!dialog.firstElementChild) return goThere();
     dialog.showModal();
     dialog.querySelector("[autofocus]")?.focus();
+    // Who is about to type a reason has read first what it is for.
+    dialog.scrollTop = 0;
   }, goThere);
 }
 
@@ -173,10 +175,10 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// On a narrow screen sections and tabs scroll; the one that is open is to be seen.
+const region = document.getElementById("live");
+if (region?.hasAttribute("hx-get")) startLive(region);
+
+// On a narrow screen sections and tabs scroll; the one that is open is to be seen, beside the live mark too.
 for (const open of document.querySelectorAll("#nav [aria-current], .tabs [aria-current]")) {
   open.scrollIntoView({ block: "nearest", inline: "center" });
 }
-
-const region = document.getElementById("live");
-if (region?.hasAttribute("hx-get")) startLive(region);

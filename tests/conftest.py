@@ -52,6 +52,14 @@ def _patient_pages() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _blocked_is_counted_at_once() -> Iterator[None]:
+    """On a busy machine a count takes long, and the next test's would be put off for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dlq.compaction.GRACE_SECONDS", PATIENT)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _patient_breakers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A fresh contact for every test, and no breaker of the test before."""

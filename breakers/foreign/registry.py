@@ -2,16 +2,13 @@
 
 from functools import cache
 
-import redis
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from breakers.foreign.blacklist import BlacklistReader
 from breakers.foreign.counters import AIOBREAKER, PYBREAKER
 from breakers.foreign.reader import Client, Reader
-from dashboard.redis import TIMEOUT_SECONDS
+from dashboard.redis import make_client
 
 
 @cache
@@ -35,11 +32,4 @@ def make_reader(word: str) -> Reader:
 @cache
 def get_foreign_redis() -> Client:
     """Keys of others may hold any bytes; what is not text becomes a replacement character."""
-    return redis.Redis.from_url(
-        settings.FOREIGN_BREAKERS_URL,
-        socket_timeout=TIMEOUT_SECONDS,
-        socket_connect_timeout=TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-        decode_responses=True,
-        encoding_errors="replace",
-    )
+    return make_client(settings.FOREIGN_BREAKERS_URL, encoding_errors="replace")

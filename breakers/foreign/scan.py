@@ -81,7 +81,7 @@ def close_unread() -> None:
     """What a reader found that the settings no longer name is nobody's concern any more."""
     sources = [Breaker.OURS, *list_readers()]
     for row in Breaker.objects.exclude(source__in=sources).exclude(state=State.CLOSED):
-        note_transition(row, State.CLOSED, timezone.now(), "no longer read")
+        note_transition(row, State.CLOSED, timezone.now(), Transition.NO_LONGER_READ)
 
 
 def close_gone(reader: Reader, place: Reading) -> None:

@@ -2,7 +2,7 @@
 --
 -- ARGV 3  the policy as JSON
 --      4  who depends on it, '' if nobody says
--- Returns nothing
+-- Returns the gate
 
 local b = read_all()
 
@@ -11,3 +11,4 @@ if ARGV[4] ~= '' then
   redis.call('HSET', KEYS[1], 'user:' .. ARGV[4], now)
 end
 keep(b)
+return gate(b)

@@ -3,18 +3,13 @@ from typing import Any
 from django import forms
 
 from dashboard.actions import ROLES
-from dashboard.fields import NamedChoiceField, TextField
+from dashboard.fields import NamedChoiceField, ReasonField
 
 
 class ReasonForm(forms.Form):
     """Why an administrator does it; it stays in the audit trail."""
 
-    reason = TextField(
-        label="Reason (required)",
-        max_length=500,
-        error_messages={"required": "Say why; the next admin will read it."},
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
-    )
+    reason = ReasonField("Say why; the next admin will read it.", autofocus=True)
 
 
 def choose_role(*first: tuple[str, str]) -> NamedChoiceField:

@@ -12,7 +12,7 @@ class UserTable(tables.Table):
     username = tables.Column(verbose_name="User")
     state = tables.Column(empty_values=())
     role = tables.Column(empty_values=())
-    last_login = TimeColumn(verbose_name="Last signed in")
+    last_login = TimeColumn(verbose_name="Last signed in", default="never")
     verbs = TemplateCell("access/_verbs_cell.html", verbose_name="", empty_values=())
 
     class Meta:

@@ -15,10 +15,13 @@ from dashboard.access import needs, operations, roles, throttle
 from dashboard.access.forms import ReasonForm, RoleForm
 from dashboard.access.operations import AccessError
 from dashboard.access.tables import UserTable
-from dashboard.addresses import client_address, is_loopback
+from dashboard.addresses import client_address, current_address, is_loopback
 from dashboard.login_links import find_link, redeem_link
 from dashboard.models import AuditEntry
 from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
+
+# A list of names is one event, and its beginning tells what it is.
+MOST_REFUSALS_NOTED = 10
 
 
 @sensitive_post_parameters("password")
@@ -150,9 +153,11 @@ def render_login(
 
 
 def note_refusal(username: str) -> None:
-    """Once a window for each name: strangers must not be able to fill the trail."""
+    """Once a window for each name, and for some names of an address: strangers must not be able to fill the trail."""
     since = timezone.now() - throttle.WINDOW
-    if not AuditEntry.objects.filter(action="session.refuse", actor=username, at__gt=since).exists():
+    noted = AuditEntry.objects.filter(action="session.refuse", at__gt=since)
+    from_here = noted.filter(address=current_address())[:MOST_REFUSALS_NOTED].count()
+    if from_here < MOST_REFUSALS_NOTED and not noted.filter(actor=username).exists():
         audit.record("session.refuse", actor=username, outcome=AuditEntry.Outcome.FAILED)
 
 

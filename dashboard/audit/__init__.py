@@ -17,6 +17,7 @@ from django.db import models, transaction
 from dashboard.actions import get_action
 from dashboard.addresses import current_address
 from dashboard.models import AuditEntry
+from dashboard.words import say_error
 
 Actor = AbstractBaseUser | AnonymousUser | str
 
@@ -42,7 +43,7 @@ def action(name: str, *, actor: Actor, subject: models.Model | str = "", reason:
             yield entry
             write(name, actor=actor, entry=entry, reason=reason)
     except Exception as error:
-        entry.details |= {"error": f"{type(error).__name__}: {error}"[:1000]}
+        entry.details |= {"error": say_error(error)}
         write(name, actor=actor, entry=entry, reason=reason, outcome=AuditEntry.Outcome.FAILED)
         raise
 

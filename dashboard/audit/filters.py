@@ -1,11 +1,12 @@
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 
 from django import forms
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from dashboard.actions import list_actions
+from dashboard.days import start_of_day
 from dashboard.fields import NamedChoiceField, TextField
 from dashboard.models import AuditEntry
 
@@ -31,8 +32,16 @@ class AuditFilter(forms.Form):
     outcome = NamedChoiceField(
         required=False, label="Outcome", choices=[("", "any outcome"), *AuditEntry.Outcome.choices]
     )
-    since = forms.DateField(required=False, label="From", widget=PICKER, validators=DAYS, error_messages=HOW)
-    until = forms.DateField(required=False, label="To", widget=PICKER, validators=DAYS, error_messages=HOW)
+    since = forms.DateField(
+        required=False,
+        label=f"From ({settings.TIME_ZONE})",
+        widget=PICKER,
+        validators=DAYS,
+        error_messages=HOW,
+    )
+    until = forms.DateField(
+        required=False, label=f"To ({settings.TIME_ZONE})", widget=PICKER, validators=DAYS, error_messages=HOW
+    )
 
     def apply(self) -> QuerySet[AuditEntry]:
         """The entries that match; call it on a valid form."""
@@ -46,7 +55,3 @@ class AuditFilter(forms.Form):
         if wanted["until"]:
             conditions["at__lt"] = start_of_day(wanted["until"] + timedelta(days=1))
         return AuditEntry.objects.filter(**conditions)
-
-
-def start_of_day(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))

@@ -9,12 +9,14 @@ from dashboard import audit
 from dashboard.access import needs
 from dashboard.audit.filters import AuditFilter
 from dashboard.audit.tables import AuditTable
-from dashboard.exports import write_csv
+from dashboard.exports import stream_rows, write_csv
 from dashboard.models import AuditEntry
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.paging import get_page, live_url
 
 COLUMNS = ("at", "actor", "action", "outcome", "subject", "reason", "details", "address")
+# Rows fetched at a time.
+CHUNK = 2_000
 
 
 @require_safe
@@ -42,8 +44,9 @@ def export(request: HtmxHttpRequest) -> HttpResponseBase:
     filters = {name: value for name, value in request.POST.items() if name in form.fields and value}
     audit.record("audit.export", actor=request.user, filters=filters)
     name = f"audit-{timezone.localtime():%Y-%m-%d-%H%M}.csv"
+    entries = stream_rows(form.apply().order_by("-at", "-id"), size=CHUNK)
     return StreamingHttpResponse(
-        write_csv(COLUMNS, to_rows(form.apply().order_by("-at", "-id").iterator(chunk_size=2000))),
+        write_csv(COLUMNS, to_rows(entries)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

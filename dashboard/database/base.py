@@ -7,7 +7,7 @@ who asked it would wait for ever.
 from typing import Any, TypeVar
 
 from django.db.backends.postgresql import base
-from psycopg import Connection
+from psycopg import Connection, OperationalError
 from psycopg.abc import PQGen
 from psycopg.errors import _WaitTimeout
 
@@ -25,10 +25,12 @@ class PatientConnection(Connection[Any]):
         try:
             return super().wait(gen, interval, self.patience_seconds if timeout is None else timeout)
         except _WaitTimeout:
-            # An answer that comes later would be taken for the next question's. Who set a time themselves knows that.
-            if timeout is None:
-                self.pgconn.finish()
-            raise
+            # Who set a time themselves knows what to do.
+            if timeout is not None:
+                raise
+            # An answer that comes later would be taken for the next question's.
+            self.pgconn.finish()
+            raise OperationalError(f"no answer for {self.patience_seconds:g} s") from None
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

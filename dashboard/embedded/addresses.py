@@ -33,9 +33,10 @@ def valkey_socket(data_dir: Path) -> Path:
 
 
 def socket_dir(data_dir: Path) -> Path:
-    """`sockets` in the data directory, or a short stand-in where that path is too long for a socket."""
+    """`sockets` in the data directory, or a short stand-in where a socket cannot have that path."""
     inside = data_dir.resolve() / "sockets"
-    if len(os.fsencode(inside / LONGEST_NAME)) <= LONGEST_PATH:
+    # A comma would be two hosts to libpq, and a quotation mark the end of the server's setting.
+    if len(os.fsencode(inside / LONGEST_NAME)) <= LONGEST_PATH and not set(str(inside)) & {",", '"'}:
         return inside
     digest = hashlib.sha256(os.fsencode(inside)).hexdigest()[:16]
     # Not TMPDIR: it may be long itself, and another terminal may have another one.

@@ -13,8 +13,11 @@ COLOURS = {
     "valkey": 35,
     "web": 32,
     "worker": 33,
+    "rebuilder": 33,
+    "sources": 33,
     "housekeeper": 36,
     "beat": 36,
+    "consumer": 32,
     "shop": 35,
 }
 

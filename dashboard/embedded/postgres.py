@@ -99,15 +99,17 @@ def _program(binary: str, data_dir: Path, *arguments: str) -> Program:
         # "Fast": end the sessions, write everything down, exit.
         stop_signal=signal.SIGINT,
         as_nobody=os.geteuid() == 0,
-        before_start=partial(_forget_the_dead, _directory(data_dir)),
+        before_start=partial(_forget_the_dead, data_dir),
     )
 
 
-def _forget_the_dead(directory: Path) -> None:
+def _forget_the_dead(data_dir: Path) -> None:
     """Clear away what a killed server left; only the holder of the data directory's lock may do this."""
+    directory = _directory(data_dir)
     if end_leftovers(directory, "postgres"):
-        # The process id in it may by now be somebody else's, and Postgres would refuse to start.
-        (directory / "postmaster.pid").unlink(missing_ok=True)
+        # The process id in them may by now be somebody else's, and Postgres would refuse to start.
+        for lock in directory / "postmaster.pid", socket_dir(data_dir) / ".s.PGSQL.5432.lock":
+            lock.unlink(missing_ok=True)
 
 
 def _binaries() -> Path:

@@ -55,11 +55,14 @@ class Migration(migrations.Migration):
             name='LoginLink',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token_hash', models.CharField(max_length=64, unique=True)),
+                ('token_hash', models.CharField(max_length=64)),
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(blank=True, null=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('token_hash',), name='login_link_token_hash')],
+            },
         ),
         migrations.CreateModel(
             name='Run',
@@ -98,7 +101,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=40)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='dismissed_panel_once')],
@@ -120,7 +123,7 @@ class Migration(migrations.Migration):
                 ('not_before', models.DateTimeField(blank=True, null=True)),
                 ('error_count', models.PositiveIntegerField(default=0)),
                 ('rate', models.FloatField(default=0)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lanes', to='dashboard.run')),
+                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='lanes', to='dashboard.run')),
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('is_done', False)), fields=['run', 'number'], name='lane_open')],
@@ -135,7 +138,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('pending', 'Pending'), ('running', 'Running'), ('pausing', 'Pausing'), ('paused', 'Paused'), ('cancelling', 'Cancelling'), ('cancelled', 'Cancelled'), ('finished', 'Finished'), ('failed', 'Failed')], max_length=10)),
                 ('actor', models.CharField(max_length=150)),
                 ('note', models.TextField(blank=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='dashboard.run')),
+                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='dashboard.run')),
             ],
             options={
                 'indexes': [models.Index(fields=['run', 'id'], name='run_event_run')],

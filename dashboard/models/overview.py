@@ -16,7 +16,9 @@ class QuietSpell(models.Model):
 class DismissedPanel(models.Model):
     """A panel of the overview that somebody does not want to see any more."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     name = models.CharField(max_length=40)
 
     class Meta:

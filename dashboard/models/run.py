@@ -57,7 +57,7 @@ class Lane(models.Model):
     recording checks it under the row's lock: a worker that slept through its lease cannot record.
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lanes")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lanes", db_index=False)
     number = models.PositiveIntegerField()
     total = models.BigIntegerField(default=0)
     totals = models.JSONField(default=dict)
@@ -95,7 +95,7 @@ class Lane(models.Model):
 class RunEvent(models.Model):
     """A change of a run's state: when, to what, by whom and why."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
     at = models.DateTimeField(db_default=Now())
     state = models.CharField(max_length=10, choices=Run.State.choices)
     actor = models.CharField(max_length=150)

@@ -22,10 +22,13 @@ class SignInAttempt(models.Model):
 class LoginLink(models.Model):
     """A one-time link that signs the local administrator in; only the token's hash is kept."""
 
-    token_hash = models.CharField(max_length=64, unique=True)
+    token_hash = models.CharField(max_length=64)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["token_hash"], name="login_link_token_hash")]
 
     def __str__(self) -> str:
         return f"link for {self.user}"

@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from dashboard.charts import Chart, Series, stack_columns
 from dashboard.overview.figures import Figures, Range
+from dashboard.words import agree, counted
 from dlq.models.words import Category
 from dlq.queries.overview import History, OpenFigures, Slots
+from dlq.replay.outcomes import FAILED, SENT, SUCCEEDED
 from dlq.sampling import ATTEMPT_BOUNDS
 
 # From the bottom of a column to its top: what is steady first.
@@ -25,7 +27,6 @@ SHOWN_ERROR_TYPES = 8
 # Words under a chart, the last of which is "now".
 MARKS = 5
 DAY = timedelta(days=1)
-SUCCEEDED, SENT, FAILED = "succeeded", "sent", ("same_error", "new_error")
 
 
 def draw_failures(figures: Figures, wanted: Range) -> Chart:
@@ -39,7 +40,7 @@ def draw_failures(figures: Figures, wanted: Range) -> Chart:
     if any(sums):
         total, peak = sum(sums), sums.index(max(sums))
         when, kinds = describe_slot(slots, peak), describe_kinds(series, peak)
-        found = f"{total:,} failed attempt{plural(total)}"
+        found = counted(total, "failed attempt")
         if sums[peak] == total:
             sentence = f"{found}, {'all ' if total > 1 else ''}{when}: {kinds}."
         else:
@@ -67,14 +68,14 @@ def draw_depth(figures: Figures, wanted: Range) -> Chart:
     depths = [*figures.history.depths[:-1], now]
     known = [n for n, depth in enumerate(depths) if depth is not None]
     if len(known) == 1:
-        sentence = f"{now:,} letter{plural(now)} open; how many there were before is unknown."
+        sentence = f"{counted(now, 'letter')} open; how many there were before is unknown."
     else:
         then = depths[known[0]] or 0
         when = f"{wanted.words} ago" if known[0] == 0 else f"at {name_start(slots, known[0])}"
         change = (
             f"{abs(now - then):,} {'more' if now > then else 'fewer'} than" if now != then else "as many as"
         )
-        sentence = f"{now:,} letter{plural(now)} open, {change} {when}."
+        sentence = f"{counted(now, 'letter')} open, {change} {when}."
     return draw([Series("open", "open", depths)], slots, sentence, gap=-0.05)
 
 
@@ -85,11 +86,14 @@ def draw_replays(figures: Figures, wanted: Range) -> Chart:
         Series("sent and not confirmed", "info", sent),
         Series("failed again", "bad", failed),
     ]
-    sentence = f"No letter was replayed in the last {wanted.words}."
-    if any(one.total for one in series):
-        sentence = f"{sum(done):,} of {sum(done) + sum(failed):,} replayed letters succeeded."
-        if sum(sent):
-            sentence += f" {sum(sent):,} more are sent, and nobody has said what became of them."
+    told, unsure = [], sum(sent)
+    if tried := sum(done) + sum(failed):
+        told.append(f"{sum(done):,} of {tried:,} replayed letters succeeded.")
+    if unsure:
+        some = f"{unsure:,} more" if tried else counted(unsure, "letter")
+        is_sent, them = agree(unsure, "is sent", "are sent"), agree(unsure, "it", "them")
+        told.append(f"{some} {is_sent}, and nobody has said what became of {them}.")
+    sentence = " ".join(told) or f"No letter was replayed in the last {wanted.words}."
     return draw(series, figures.slots, sentence)
 
 
@@ -98,11 +102,11 @@ def count_replays(history: History) -> tuple[list[int], list[int], list[int]]:
     nothing = [0] * len(history.depths)
     same, new = (history.replays.get(name, nothing) for name in FAILED)
     failed = [a + b for a, b in zip(same, new, strict=True)]
-    return history.replays.get(SUCCEEDED, nothing), failed, history.replays.get(SENT, nothing)
+    return history.replays.get(SUCCEEDED.name, nothing), failed, history.replays.get(SENT.name, nothing)
 
 
 def find_success_percent(history: History) -> float | None:
-    """None: nothing was replayed. Cut and not rounded: one failure in a thousand is not 100 %."""
+    """None: of nothing it is known what became of it. Cut and not rounded: one failure in a thousand is not 100 %."""
     done, failed, _ = count_replays(history)
     tried = sum(done) + sum(failed)
     return 1000 * sum(done) // tried / 10 if tried else None
@@ -187,7 +191,3 @@ def name_times(slots: Slots) -> list[str]:
 def name_start(slots: Slots, n: int) -> str:
     """With the zone, which a sentence has once."""
     return f"{name_times(slots)[n]} {timezone.localtime(slots.times[n]):%Z}"
-
-
-def plural(number: int) -> str:
-    return "" if number == 1 else "s"

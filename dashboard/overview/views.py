@@ -1,22 +1,24 @@
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from breakers.needs import describe_open, find_open
 from dashboard import overview_panels
 from dashboard.attention import Need, list_attention
 from dashboard.memo import Memo
+from dashboard.models import Run
 from dashboard.overview import charts
 from dashboard.overview.figures import RANGES, Breakers, gather
+from dashboard.overview.sentence import summarise
+from dashboard.overview.tiles import list_tiles
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.quiet import find_quiet_since
 from dashboard.runs import queries as runs
+from dashboard.runs.queries import Progress
 from dashboard.workers.queries import find_missing
 
 # Many people may have this page open; what was true two seconds ago will do for all of them.
@@ -31,12 +33,17 @@ def show_overview(request: HtmxHttpRequest) -> HttpResponse:
     if name not in RANGES:
         raise BadRequest(f"range is {name!r}; it can be {' or '.join(RANGES)}.")
     known = recent_figures[name]()
-    attention = list_needs(known["figures"].breakers)
+    figures = known["figures"]
+    attention = list_needs(figures.breakers)
+    active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
+    active_count = runs.count_active() if active else 0
     context = {
         "attention": attention,
         "quiet_since": None if attention else find_quiet_since(),
+        "summary": summarise(figures, is_quiet=not attention),
+        "tiles": list(list_tiles(figures, active, active_count, known["words"])),
         "panels": overview_panels.list_panels(request.user),
-        **describe_runs(),
+        "runs": describe_runs(active),
         **known,
         "live_url": request.get_full_path(),
     }
@@ -48,19 +55,15 @@ def list_needs(breakers: Breakers) -> list[Need]:
     rows, found = breakers.rows, breakers.found
     return list_attention(
         {
-            find_open: partial(describe_open, rows, found.count),
+            find_open: partial(describe_open, rows, found.count, found.known_count),
             find_missing: partial(find_missing, found.error),
         }
     )
 
 
-def describe_runs() -> dict[str, Any]:
-    active = list(runs.list_runs("active").order_by("-id")[:SHOWN_RUNS])
+def describe_runs(active: list[Run]) -> list[tuple[Run, Progress]]:
     progress = runs.get_progress(active) if active else {}
-    return {
-        "active_count": runs.count_active() if active else 0,
-        "runs": [(run, progress[run.pk]) for run in active],
-    }
+    return [(run, progress[run.pk]) for run in active]
 
 
 def describe_figures(name: str) -> dict[str, Any]:
@@ -70,12 +73,10 @@ def describe_figures(name: str) -> dict[str, Any]:
         "range": name,
         "ranges": RANGES,
         "words": wanted.words,
-        "hour_ago": (timezone.now() - timedelta(hours=1)).isoformat(timespec="minutes"),
         "figures": figures,
         "failures": charts.draw_failures(figures, wanted),
         "depth": charts.draw_depth(figures, wanted),
         "replays": charts.draw_replays(figures, wanted),
-        "success_percent": charts.find_success_percent(figures.history),
         "error_types": charts.share_error_types(figures.letters),
         "attempts": charts.share_attempts(figures.letters),
         "projections": figures.projections.all[:SHOWN_PROJECTIONS],

@@ -6,7 +6,7 @@ from functools import cache
 
 from celery import current_app
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 from kombu import Connection
 from kombu.exceptions import KombuError
@@ -51,7 +51,8 @@ def send_lane(run: Run, number: int, epoch: int) -> bool:
             "run %s lane %s: Redis did not take the message (%s); beat will send it", run.pk, number, error
         )
         return False
-    Lane.objects.filter(run=run, number=number).update(dispatched_at=Now())
+    # Unless a quick worker has taken it already.
+    Lane.objects.filter(run=run, number=number, epoch=epoch).update(dispatched_at=Now())
     return True
 
 
@@ -71,17 +72,17 @@ def tend_runs() -> None:
     for runs in (active.exclude(pending), active.filter(pending)):
         for run_id in runs.values_list("pk", flat=True)[:PASS_SIZE]:
             states.settle(run_id)
+    free = Lane.objects.filter(lanes.is_free(), lanes.is_due(), is_done=False, run__state__in=Run.WORKABLE)
     # A message that nobody acted on for half a lease may be lost; the lane's epoch makes one too many harmless.
     lost = Q(dispatched_at=None) | Q(dispatched_at__lt=lanes.in_seconds(-settings.RUN_LEASE_SECONDS / 2))
-    found = Lane.objects.filter(
-        lanes.is_free(), lanes.is_due(), lost, is_done=False, run__state__in=Run.WORKABLE
-    )
     # Each queue by itself: lanes that wait in one that nobody takes must not stand before those of another.
     for queue, kinds in list_queues().items():
-        waiting = found.filter(is_for(queue, kinds)).order_by("dispatched_at", "run_id", "number")
-        some = list(waiting.select_related("run")[:PASS_SIZE])
-        if not some or is_queue_full(queue, len(some)):
-            continue
+        ours = free.filter(is_for(queue, kinds))
+        order = (F("dispatched_at").asc(nulls_first=True), "run_id", "number")
+        some = list(ours.filter(lost).select_related("run").order_by(*order)[:PASS_SIZE])
+        if some and has_all(queue, ours.exclude(dispatched_at=None).count()):
+            # They were sent for others: a lane that was sent none has none there, however many wait.
+            some = [lane for lane in some if lane.dispatched_at is None]
         for lane in some:
             if not send_lane(lane.run, lane.number, lane.epoch):
                 return
@@ -95,8 +96,8 @@ def is_for(queue: str, kinds: list[str]) -> Q:
     return ~Q(run__kind__in=others)
 
 
-def is_queue_full(queue: str, number: int) -> bool:
-    """True if as many messages wait as we would send: then none is lost, they are only not taken yet."""
+def has_all(queue: str, number: int) -> bool:
+    """True if as many messages wait as were sent and not acted on: then none is lost, they are only not taken yet."""
     try:
         return int(get_redis().llen(queue)) >= number
     except RedisError:

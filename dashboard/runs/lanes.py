@@ -40,6 +40,8 @@ class Hold:
         self.epoch = lane.epoch
         self.run = run
         self._since = self._renewed_at = time.monotonic()
+        # For a kind that need not look at every slice for what comes from elsewhere: when it last did.
+        self.looked_at = float("-inf")
         self._done_at_claim = lane.done_count
 
     @property
@@ -47,18 +49,23 @@ class Hold:
         """How long the lease lasts at least; what is sent outside must be over by then."""
         return self._renewed_at + settings.RUN_LEASE_SECONDS - time.monotonic()
 
+    def lock(self) -> Lane:
+        """The lane's row, locked until the caller's transaction ends; raises LaneLostError if it is no longer ours."""
+        lane = (
+            Lane.objects.select_for_update()
+            .filter(pk=self.lane_id, epoch=self.epoch, leased_until__gt=Now())
+            .first()
+        )
+        if lane is None:
+            raise LaneLostError(f"run {self.run.pk} lane {self.number} has a new holder")
+        return lane
+
     @contextmanager
     def recording(self) -> Iterator[Lane]:
         """Lock the lane, make sure that it is still ours, and save in one transaction what the block did."""
         with transaction.atomic():
             # The lock is held to the end of the block, so that a slow block cannot lose the lane half-way.
-            lane = (
-                Lane.objects.select_for_update()
-                .filter(pk=self.lane_id, epoch=self.epoch, leased_until__gt=Now())
-                .first()
-            )
-            if lane is None:
-                raise LaneLostError(f"run {self.run.pk} lane {self.number} has a new holder")
+            lane = self.lock()
             done_before = lane.done_count
             yield lane
             renewed_at = time.monotonic()
@@ -102,7 +109,9 @@ def claim(run_id: int, number: int, epoch: int, *, holder: str) -> Hold | None:
         lane.epoch += 1
         lane.leased_by = holder
         lane.leased_until = in_seconds(settings.RUN_LEASE_SECONDS)
-        lane.save(update_fields=["epoch", "leased_by", "leased_until"])
+        # Its message is taken: if the worker dies, beat sends another, whatever else waits in the queue.
+        lane.dispatched_at = None
+        lane.save(update_fields=["epoch", "leased_by", "leased_until", "dispatched_at"])
     return Hold(lane, lane.run)
 
 

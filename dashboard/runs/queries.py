@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.attention import Need
 from dashboard.models import Lane, Run, RunEvent
 from dashboard.runs.kinds import REST, Rest, find_kind, get_rest
-from dashboard.templatetags.console import clause
+from dashboard.words import clause
 
 MOST_COUNTED = 1_000
 KEPT = ". It keeps its place until somebody resumes or cancels it."
@@ -69,7 +69,8 @@ class Progress:
     @property
     def done_word(self) -> str:
         """What has failed, or was refused, is not called done."""
-        return "done" if self.has_good or not self.done_count else "dealt with"
+        is_refused = bool(self.done_count) and not self.has_good
+        return "dealt with" if self.troubles or is_refused else "done"
 
     @property
     def troubles(self) -> list[Part]:

@@ -66,7 +66,8 @@ def settle(run_id: int) -> None:
         if not run.is_active or run.state == State.PAUSED:
             return
         lanes.fence_expired(run_id)
-        if run.lanes.filter(leased_until__gt=Now()).exists():
+        # One that is expired and could not be fenced is locked: its holder's slice takes longer than the lease.
+        if run.lanes.exclude(leased_until=None).exists():
             return
         if not run.lanes.filter(is_done=False).exists() and run.state != State.CANCELLING:
             move(run_id, State.FINISHED)

@@ -10,6 +10,7 @@ from django.db import connection
 from dashboard.models import Run
 from dashboard.runs import dispatch, lanes, states
 from dashboard.runs.kinds import MORE, Step, get_kind
+from dashboard.words import say_error
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ def run_lane(run_id: int, number: int, epoch: int) -> None:
             return
         logger.exception("run %s lane %s: a slice failed", run_id, number)
         if lanes.release_after_error(hold) >= MOST_ERRORS:
-            states.move(run_id, Run.State.FAILED, note=f"{type(error).__name__}: {error}"[:1000])
+            states.move(run_id, Run.State.FAILED, note=say_error(error))
         return
     lanes.release(hold, step)
     states.settle(run_id)

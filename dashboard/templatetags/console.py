@@ -6,33 +6,17 @@ from typing import Any
 
 from django import template
 from django.template.context import Context
-from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from dashboard import access
-from dashboard.actions import find_action
 from dashboard.drawing import draw_rows
 from dashboard.markup import markup
+from dashboard.words import absolute, clause, clock, counted, duration, say_ago
 
 register = template.Library()
-
-UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
-
-
-@register.filter
-def duration(seconds: float | None) -> str:
-    """In at most two units: "43 s", "6 min", "3 d 4 h"; a dash when it is not known."""
-    if seconds is None:
-        return "–"
-    left = int(seconds)
-    parts: list[str] = []
-    for size, unit in UNITS:
-        if left >= size or (unit == "s" and not parts):
-            parts.append(f"{left // size} {unit}")
-            left %= size
-        if len(parts) == 2 or (parts and unit == "min"):
-            break
-    return " ".join(parts)
+register.filter(clause)
+register.filter(clock)
+register.filter(duration)
 
 
 @register.filter
@@ -44,12 +28,6 @@ def ago(value: datetime | None) -> str:
     return markup('<time datetime="{}" title="{}">{}</time>', value.isoformat(), absolute(value), words)
 
 
-def say_ago(value: datetime) -> str:
-    """The same in words only, for a sentence."""
-    seconds = (timezone.now() - value).total_seconds()
-    return "just now" if seconds < 2 else f"{duration(seconds)} ago"
-
-
 @register.filter
 def at(value: datetime | None) -> str:
     """A time in full, with its zone; for pages about one thing."""
@@ -58,29 +36,11 @@ def at(value: datetime | None) -> str:
     return markup('<time datetime="{}">{}</time>', value.isoformat(), absolute(value))
 
 
-@register.filter
-def clock(value: datetime) -> str:
-    """The time of day with its zone, for something of today; with the date if it is not."""
-    local = timezone.localtime(value)
-    return local.strftime("%H:%M %Z" if local.date() == timezone.localdate() else "%Y-%m-%d %H:%M %Z")
-
-
-def absolute(value: datetime) -> str:
-    # Nobody has a zone of their own: asking for it costs more than the rest.
-    return f"{value.astimezone(timezone.get_default_timezone()):%Y-%m-%d %H:%M:%S %Z}"
-
-
-@register.filter
-def clause(words: str) -> str:
-    """What somebody wrote, without the full stop at its end, to stand within a sentence of ours."""
-    return words.rstrip().rstrip(".")
-
-
-@register.filter
-def in_words(action: str) -> str:
-    """What an action of the audit trail is; its name where the code that did it is no longer installed."""
-    found = find_action(action)
-    return found.description if found else action
+@register.filter(name="counted")
+def count_in_template(number: int, words: str) -> str:
+    """`{{ number|counted:"letter" }}`, or with both: `{{ number|counted:"event waits,events wait" }}`."""
+    one, _, many = words.partition(",")
+    return counted(number, one, many)
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 from django.urls import reverse
@@ -11,7 +11,7 @@ from django.utils import timezone
 from dashboard.attention import Need
 from dashboard.models import Heartbeat
 from dashboard.redis import RedisError, describe_error, get_redis
-from dashboard.templatetags.console import clock, duration
+from dashboard.words import clock, say_ago
 from dashboard.workers.heartbeats import SILENT_AFTER_SECONDS
 
 # Each queue, and what happens when nobody takes from it.
@@ -34,10 +34,9 @@ class Queue:
 
 @dataclass(frozen=True)
 class RedisState:
-    """Whether Redis answers now; if not, what it says, and when it last did (None: never seen)."""
+    """Whether Redis answers now; if not, what it says, and no queues."""
 
     error: str
-    last_answer_at: datetime | None
     queues: list[Queue]
 
 
@@ -70,6 +69,17 @@ def list_idle_queues(heartbeats: list[Heartbeat]) -> list[str]:
     return [queue for queue, takers in find_takers(heartbeats).items() if not takers]
 
 
+def list_starts(heartbeats: list[Heartbeat]) -> list[str]:
+    """The commands that start what is missing; none where `up` starts it, and starts it again."""
+    if settings.EMBEDDED:
+        return []
+    beats = [heartbeat for heartbeat in heartbeats if heartbeat.kind == Kind.BEAT]
+    return [
+        *(f"celery -A dashboard.celery worker -Q {queue}" for queue in list_idle_queues(heartbeats)),
+        *(["celery -A dashboard.celery beat"] if all(map(is_silent, beats)) else []),
+    ]
+
+
 def get_redis_state() -> RedisState:
     """Ask Redis for the queues' depths in one round trip; says so within a second if it does not answer."""
     try:
@@ -78,9 +88,8 @@ def get_redis_state() -> RedisState:
             pipeline.llen(name)
         depths = pipeline.execute()
     except RedisError as error:
-        seen = Heartbeat.objects.filter(kind=Kind.REDIS).first()
-        return RedisState(describe_error(error), seen.seen_at if seen else None, [])
-    return RedisState("", timezone.now(), [Queue(*pair) for pair in zip(list_queues(), depths, strict=True)])
+        return RedisState(describe_error(error), [])
+    return RedisState("", [Queue(*pair) for pair in zip(list_queues(), depths, strict=True)])
 
 
 def find_missing(redis_error: str | None = None) -> Iterator[Need]:
@@ -98,7 +107,7 @@ def find_missing(redis_error: str | None = None) -> Iterator[Need]:
         is_redis_away = not is_beat_silent and all(is_silent(heartbeat) for heartbeat in by_kind[Kind.REDIS])
     if is_redis_away:
         effect = "Runs can be asked for and stay pending; breakers are unknown."
-        sentence = f"{describe_silence(by_kind[Kind.REDIS], 'It has not answered yet.')} {effect}"
+        sentence = f"{describe_silence(by_kind[Kind.REDIS], 'It has not been seen yet.')} {effect}"
         yield Need("Redis does not answer", sentence, url, link, is_away=True)
     idle = list_idle_queues(heartbeats)
     if len(idle) == len(list_queues()):
@@ -129,5 +138,4 @@ def describe_silence(seen: list[Heartbeat], never: str = "None has been seen yet
     if not seen:
         return never
     last = max(heartbeat.seen_at for heartbeat in seen)
-    seconds = (timezone.now() - last).total_seconds()
-    return f"Last seen {duration(seconds)} ago, at {clock(last)}."
+    return f"Last seen {say_ago(last)}, at {clock(last)}."

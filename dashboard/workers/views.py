@@ -18,7 +18,7 @@ def list_workers(request: HtmxHttpRequest) -> HttpResponse:
         "missing": list(queries.find_missing(redis.error)),
         "table": HeartbeatTable(heartbeats),
         "alive_count": sum(not queries.is_silent(heartbeat) for heartbeat in heartbeats),
-        "queue_names": list(queries.list_queues()),
+        "starts": queries.list_starts(heartbeats),
         "redis": redis,
         "queues": [(queue, takers[queue.name]) for queue in redis.queues],
         "live_url": request.path,

@@ -2,6 +2,7 @@ from dataclasses import dataclass
 
 from dlq.classification.shipped import find_http_status, judge
 from dlq.classification.verdict import Verdict
+from dlq.fingerprints import MOST_CHARACTERS
 from dlq.models import ClassificationRule
 from dlq.models.words import Category
 
@@ -45,7 +46,7 @@ def matches(rule: ClassificationRule, facts: Facts, http_status: int | None) -> 
         and rule.consumer in ("", facts.consumer)
         and rule.event_type in ("", facts.event_type)
         and rule.http_status in (None, http_status)
-        and (not rule.message_pattern or finds(rule.message_pattern, facts.message))
+        and (not rule.message_pattern or finds(rule.message_pattern, facts.message[:MOST_CHARACTERS]))
     )
 
 

@@ -3,22 +3,24 @@
 from collections.abc import Iterator
 
 from breakers.api import Obstacle
+from dashboard.words import agree, counted
 from dlq.queries.replay import ReplayPreview
 from dlq.queries.reprocess import EventsPreview
 
+FORCE = "(--force takes such letters along, with a --reason)"
 LEFT_OUT = {
-    "no_target": "have a consumer without a target",
-    "erased": "were erased",
-    "poison": "are poison (take them with --force and a --reason)",
-    "not_offered": "are not offered for replay (take them with --force and a --reason)",
-    "behind": "stand behind one that is left out",
-    "recent": "were taken by their target a moment ago, which would drop them",
+    "no_target": "of a consumer without a target",
+    "erased": "with an erased payload",
+    "poison": f"poison {FORCE}",
+    "not_offered": f"not offered for replay {FORCE}",
+    "behind": "behind one that is left out",
+    "recent": "taken by the target a moment ago, which would drop what comes again",
 }
 EVENTS_LEFT_OUT = {
-    "letter": "have an open letter or stand behind one; replay the letters",
-    "given_up": "were skipped or discarded by somebody",
-    "skipped": "were skipped by the projection; bring them back first",
-    "waiting": "wait for a breaker",
+    "letter": "with an open letter, or behind one; replay the letters",
+    "given_up": "skipped or discarded by somebody",
+    "skipped": "skipped by the projection, and to be brought back first",
+    "waiting": "waiting for a breaker",
 }
 
 
@@ -30,27 +32,45 @@ def describe_obstacles(obstacles: list[Obstacle] | None) -> Iterator[str]:
 
 
 def describe_letters(found: ReplayPreview) -> Iterator[str]:
-    yield f"{found.title}: {found.sequence_count:,} sequences, in order."
+    if found.count:
+        yield f"{found.title}: {counted(found.sequence_count, 'sequence')}, in order."
+    else:
+        yield "Nothing to replay."
     if found.follower_count:
-        yield f"{found.follower_count:,} of them are followers that come along."
+        them = agree(found.follower_count, "is a follower that comes", "are followers that come")
+        yield f"{found.follower_count:,} of them {them} along."
     for reason, number in found.left_out.items():
-        yield f"Left out: {number:,} that {LEFT_OUT[reason]}."
+        yield f"{number:,} left out: {LEFT_OUT[reason]}."
     if found.in_run_count:
-        runs = f"run{'' if len(found.run_ids) == 1 else 's'} {', '.join(map(str, found.run_ids))}"
-        yield f"Left out: {found.in_run_count:,} that are in {runs}."
+        runs = f"{agree(len(found.run_ids), 'run')} {', '.join(map(str, found.run_ids))}"
+        yield f"{found.in_run_count:,} left out: in {runs}."
     if found.earlier_count:
-        yield f"{found.earlier_count:,} open letters stand before them; take them --with-earlier."
+        stand = counted(found.earlier_count, "open letter stands", "open letters stand")
+        it = agree(found.earlier_count, "it", "them")
+        yield f"{stand} before {agree(found.count, 'it', 'them')}; take {it} --with-earlier."
+    if found.in_front_count:
+        stand = counted(found.in_front_count, "open letter stands", "open letters stand")
+        why = "poison, erased or not offered for replay"
+        yield f"{stand} before {agree(found.count, 'it', 'them')} and cannot come along: {why} {FORCE}."
     if found.later_count:
-        yield f"{found.later_label} later events were handled already; --acknowledge it."
+        were = agree(found.later_count, "event was", "events were")
+        yield f"{found.later_label} later {were} handled already; --acknowledge it."
     for health in found.health:
         yield health.sentence
     yield from describe_obstacles(found.obstacles)
 
 
 def describe_events(found: EventsPreview) -> Iterator[str]:
-    yield f"{found.title}: {found.stream_count:,} streams, in order, up to position {found.watermark:,}."
+    if found.count:
+        streams = counted(found.stream_count, "stream")
+        yield f"{found.title}: {streams}, in order, up to position {found.watermark:,}."
+    else:
+        yield "Nothing to reprocess."
     for reason, number in found.left_out.items():
-        yield f"Left out: {number:,} that {EVENTS_LEFT_OUT[reason]}."
-    yield "They were handled before: their effects are repeated, and come after later events; --acknowledge it."
-    yield found.health.sentence
+        yield f"{number:,} left out: {EVENTS_LEFT_OUT[reason]}."
+    if found.count:
+        was = agree(found.count, "It was", "They were")
+        its = agree(found.count, "its effects are", "their effects are")
+        yield f"{was} handled before: {its} repeated, and come after later events; --acknowledge it."
+        yield found.health.sentence
     yield from describe_obstacles(found.obstacles)

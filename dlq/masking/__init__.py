@@ -6,6 +6,6 @@ A letter that was recorded under other masking rules shows no text at all to tho
 """
 
 from dlq.masking.masker import MaskedLetter, Masker
-from dlq.masking.rules import HIDDEN, MASKED, get_masking
+from dlq.masking.rules import HIDDEN, MASKED, UNMASKED, get_masking, mask_error
 
-__all__ = ["HIDDEN", "MASKED", "MaskedLetter", "Masker", "get_masking"]
+__all__ = ["HIDDEN", "MASKED", "UNMASKED", "MaskedLetter", "Masker", "get_masking", "mask_error"]

@@ -112,12 +112,13 @@ class MaskedLetter:
 
     def text(self, text: str) -> str:
         """Any text that came with this letter, such as an attempt's error."""
-        if self.masker.is_unmasked:
+        if self.masker.is_unmasked or not text:
             return text
         # Without its payload nobody can say which words of a text are masked.
-        return (
-            HIDDEN if text and self.letter.erased_at else self.masker.masking.mask_text(text, self.original)
-        )
+        is_unknown = self.original.size == 0 and not self.masker.trusts(self.letter)
+        if is_unknown or self.letter.erased_at:
+            return HIDDEN
+        return self.masker.masking.mask_text(text, self.original)
 
 
 def name_error(error_type: str, summary: str) -> str:

@@ -3,12 +3,12 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 from zlib import crc32
 
 from django.conf import settings
 
-from dlq.cleaning import Payload
+from dlq.cleaning import Payload, clean_payload
 from dlq.json_paths import EACH, Path, overlap, parse_path
 
 MASKED = "•••"
@@ -16,6 +16,10 @@ MASKED = "•••"
 HIDDEN = "hidden: it may hold masked values"
 # More values than this in one payload: the text is hidden instead of searched for each.
 MOST_VALUES = 200
+# Characters of a text times values: more take longer than a page may, and the text is hidden, too.
+MOST_COMPARED = 20_000_000
+# No rules have this key, so a text that carries it is trusted by nobody: it came without the event that it speaks of.
+UNMASKED = -1
 # A value of fewer characters is too common inside words to be taken out of them.
 SHORT = 4
 
@@ -48,7 +52,7 @@ class Masking:
         if not payload.is_readable:
             return HIDDEN
         spellings = {spelling for value in self.find_values(payload.value) for spelling in spell(value)}
-        if len(spellings) > MOST_VALUES:
+        if len(spellings) > MOST_VALUES or len(text) * len(spellings) > MOST_COMPARED:
             return HIDDEN
         return replace_words(text, spellings)
 
@@ -60,6 +64,12 @@ def get_masking() -> Masking:
 @lru_cache(maxsize=8)
 def make_masking(spellings: tuple[str, ...]) -> Masking:
     return Masking(list(spellings))
+
+
+def mask_error(text: str, event: Any) -> str:
+    """The text of an error without the masked values of the event that it is about, to be shown to everybody."""
+    masking = get_masking()
+    return masking.mask_text(text, clean_payload(event)) if masking.paths else text
 
 
 def walk(document: Any, path: Path) -> Iterator[Any]:
@@ -89,13 +99,22 @@ def spell(value: Any) -> Iterator[str]:
             yield from spell(child)
     elif isinstance(value, str) and value.strip():
         for text in {value, value.strip()}:
-            yield from (text, json.dumps(text)[1:-1], repr(text)[1:-1], quote(text))
-    elif isinstance(value, int | float):
+            yield from (text, repr(text)[1:-1], quote(text), quote_plus(text))
+            # Python writes JSON in ASCII, most others do not.
+            yield from (json.dumps(text, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False))
+    elif isinstance(value, bool):
         yield str(value)
-        if not isinstance(value, bool):
-            yield f"{value:.2f}"
-        if isinstance(value, float) and value.is_integer():
-            yield str(int(value))
+    elif isinstance(value, int | float):
+        yield from spell_number(value)
+
+
+def spell_number(value: int | float) -> Iterator[str]:
+    """With commas and cents or without; a whole number may be too large to be formatted as a float."""
+    if isinstance(value, float):
+        yield from (str(value), f"{value:,}", f"{value:.2f}", f"{value:,.2f}")
+    if isinstance(value, int) or value.is_integer():
+        whole = int(value)
+        yield from (f"{whole}", f"{whole:,}", f"{whole}.00", f"{whole:,}.00")
 
 
 def replace_words(text: str, spellings: set[str]) -> str:

@@ -128,8 +128,8 @@ class Migration(migrations.Migration):
             name='FailureGroup',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('fingerprint', models.CharField(max_length=40, unique=True)),
-                ('error_key', models.CharField(db_index=True, max_length=40)),
+                ('fingerprint', models.CharField(max_length=40)),
+                ('error_key', models.CharField(max_length=40)),
                 ('source', models.TextField()),
                 ('consumer', models.TextField()),
                 ('error_type', models.TextField()),
@@ -284,6 +284,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='failuregroup',
+            index=models.Index(fields=['error_key'], name='group_error_key'),
+        ),
+        migrations.AddIndex(
+            model_name='failuregroup',
             index=models.Index(fields=['created_at'], name='group_created'),
         ),
         migrations.AddIndex(
@@ -294,9 +298,9 @@ class Migration(migrations.Migration):
             model_name='failuregroup',
             index=models.Index(condition=models.Q(('is_muted', True)), fields=['id'], name='group_muted'),
         ),
-        migrations.AddIndex(
+        migrations.AddConstraint(
             model_name='failuregroup',
-            index=models.Index(condition=models.Q(('blocked_sequence_count__gt', 0)), fields=['id'], name='group_blocks'),
+            constraint=models.UniqueConstraint(fields=('fingerprint',), name='group_fingerprint'),
         ),
         migrations.AddField(
             model_name='deadletter',
@@ -383,6 +387,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='deadletter',
             index=models.Index(fields=['last_failed_at', 'id'], name='letter_time'),
+        ),
+        migrations.AddIndex(
+            model_name='deadletter',
+            index=models.Index(fields=['source', 'last_failed_at', 'id'], name='letter_source'),
         ),
         migrations.AddIndex(
             model_name='deadletter',

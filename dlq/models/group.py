@@ -8,9 +8,9 @@ from dlq.models.words import Category
 class FailureGroup(models.Model):
     """The letters of one fingerprint; how many there are is in the counters, so that no writer waits for this row."""
 
-    fingerprint = models.CharField(max_length=40, unique=True)
+    fingerprint = models.CharField(max_length=40)
     # The same without source and consumer: the same error elsewhere.
-    error_key = models.CharField(max_length=40, db_index=True)
+    error_key = models.CharField(max_length=40)
     source = models.TextField()
     consumer = models.TextField()
     error_type = models.TextField()
@@ -40,13 +40,14 @@ class FailureGroup(models.Model):
     parked_count = models.IntegerField(default=0)
 
     class Meta:
+        constraints = [models.UniqueConstraint(fields=["fingerprint"], name="group_fingerprint")]
         indexes = [
+            models.Index(fields=["error_key"], name="group_error_key"),
             models.Index(fields=["created_at"], name="group_created"),
             models.Index(
                 fields=["regressed_at"], name="group_regressed", condition=Q(regressed_at__isnull=False)
             ),
             models.Index(fields=["id"], name="group_muted", condition=Q(is_muted=True)),
-            models.Index(fields=["id"], name="group_blocks", condition=Q(blocked_sequence_count__gt=0)),
         ]
 
     def __str__(self) -> str:

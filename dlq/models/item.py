@@ -48,7 +48,7 @@ class LetterRunItem(models.Model):
             models.Index(
                 fields=["run", "lane", "id"], name="item_sent", condition=Q(is_active=True, outcome="sent")
             ),
-            # For the purge of letters.
+            # For the purge of letters, and for what a target was sent lately.
             models.Index(fields=["letter"], name="item_letter"),
         ]
 

@@ -50,7 +50,7 @@ class DeadLetter(models.Model):
     error_type = models.TextField(blank=True)
     # The first line of the error, with masked values taken out: lists show it to everybody.
     summary = models.TextField(blank=True)
-    # The masking rules that `summary` was made under; see masking.py.
+    # The masking rules that `summary` was made under; see masking/rules.py.
     mask_key = models.IntegerField(default=0)
     category = models.TextField(blank=True, choices=Category.choices)
     # The rule that chose the category.
@@ -102,6 +102,7 @@ class DeadLetter(models.Model):
             # For the one that has been open longest.
             open_index("oldest", "first_failed_at", "id"),
             models.Index(fields=["last_failed_at", "id"], name="letter_time"),
+            models.Index(fields=["source", "last_failed_at", "id"], name="letter_source"),
             models.Index(fields=["consumer", "last_failed_at", "id"], name="letter_consumer"),
             models.Index(fields=["group", "last_failed_at", "id"], name="letter_group"),
             models.Index(fields=["event_type", "last_failed_at", "id"], name="letter_event_type"),

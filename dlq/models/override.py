@@ -14,7 +14,7 @@ class Override(models.Model):
     consumer = models.TextField()
     event_id = models.TextField()
     kind = models.TextField(choices=Kind.choices)
-    # Only for a replaced payload.
+    # What was put in the event's place; kept when that is discarded, for whoever restores it.
     payload = models.JSONField(null=True, blank=True)
     actor = models.TextField()
     reason = models.TextField(blank=True)

@@ -11,7 +11,7 @@ class ClassificationRule(models.Model):
     priority = models.IntegerField(default=100)
     error_type = models.TextField(blank=True)
     http_status = models.PositiveSmallIntegerField(null=True, blank=True)
-    # Found anywhere in the message, whatever its case; `*` stands for anything.
+    # Found anywhere in what is looked at of the message, whatever its case; `*` stands for anything.
     message_pattern = models.CharField(max_length=200, blank=True)
     consumer = models.TextField(blank=True)
     event_type = models.TextField(blank=True)

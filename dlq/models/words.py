@@ -22,6 +22,8 @@ class Status(models.TextChoices):
     DISCARDED = "discarded"
 
 
+# What stands in a sequence until somebody has dealt with it: open, or parked behind what is.
+UNSETTLED = (Status.FAILED, Status.PARKED)
 CLOSED = (Status.RESOLVED, Status.DISCARDED)
 
 

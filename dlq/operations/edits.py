@@ -4,6 +4,7 @@ from typing import Any
 
 from dashboard import audit
 from dlq.models import DeadLetter, Override
+from dlq.models.words import UNSETTLED
 from dlq.operations.errors import OperationError, ReasonMissing
 from dlq.overrides import remove_override, set_override
 from dlq.queries.edit import diff, find_payload
@@ -17,7 +18,9 @@ def replace_payload(letter: DeadLetter, payload: Any, *, actor: audit.Actor, rea
     """From now on this consumer gets the replacement, in a replay as in a rebuild; False: it is the original, so that
     what was in its place is taken back."""
     with audit.action("letter.edit", actor=actor, subject=letter, reason=reason) as entry:
-        if letter.status not in ("failed", "parked"):
+        # As it stands, and until this is on record: whoever closes it decides about its event, too.
+        letter = DeadLetter.objects.select_for_update().filter(pk=letter.pk).first() or letter
+        if letter.status not in UNSETTLED:
             raise EditRefused(f"Letter {letter.pk} is {letter.status}; restore it first.")
         if letter.erased_at:
             raise EditRefused("Its payload was erased.")

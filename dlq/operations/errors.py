@@ -1,3 +1,6 @@
+from dashboard.words import agree, counted
+
+
 class OperationError(Exception):
     """Nothing was changed; the message says why."""
 
@@ -6,12 +9,17 @@ class ConfirmAgain(OperationError):
     """What was confirmed is not what there is now."""
 
     def __init__(self, confirmed: int, now: int, what: str = "letter") -> None:
-        were, there_are = "s were" if confirmed != 1 else " was", "there are" if now != 1 else "there is"
+        were = counted(confirmed, f"{what} was", f"{what}s were")
         super().__init__(
-            f"{confirmed:,} {what}{were} confirmed, and now {there_are} {now:,}. Nothing was changed."
+            f"{were} confirmed, and now there {agree(now, 'is', 'are')} {now:,}. Nothing was changed."
         )
         self.confirmed = confirmed
         self.now = now
+
+    def tell(self, counted: int) -> str:
+        """The message, and how many there are with those that came since, if that is what is asked about next."""
+        are = "are" if counted != 1 else "is"
+        return f"{self} With what came since, there {are} {counted:,}." if counted > self.now else str(self)
 
 
 class ReasonMissing(OperationError):

@@ -10,6 +10,7 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
+from dashboard.words import counted
 from dlq import verbs
 from dlq.items import LANES, freeze, set_lane_totals, without_active
 from dlq.models import FailureGroup
@@ -94,7 +95,7 @@ def start_run(
     with audit.action(verb.action, actor=actor, reason=reason) as entry:
         run, is_new = create_run(
             verb.name,
-            title=f"{verb.name.capitalize()} {confirmed:,} letter{'' if confirmed == 1 else 's'}",
+            title=f"{verb.name.capitalize()} {counted(confirmed, 'letter')}",
             lane_totals=[0] * LANES,
             request_key=request_key,
             actor=actor,

@@ -6,6 +6,7 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run, note_run
+from dashboard.words import counted
 from dlq.masking import get_masking
 from dlq.models import DeadLetter, LetterRunItem, ReplaySwitch
 from dlq.needs import describe_switch
@@ -44,6 +45,7 @@ def start_replay(
     """
     with audit.action("replay.start", actor=actor, reason=reason) as entry:
         plan = narrow(make_plan(selection, force=options.force, with_earlier=with_earlier))
+        sources = sorted({source for source, _ in plan.targets})
         consumers = sorted({consumer for _, consumer in plan.targets})
         run, is_new = create_run(
             "replay",
@@ -53,8 +55,8 @@ def start_replay(
             actor=actor,
             reason=reason,
             options=options.as_dict()
-            | {"selection": selection.description, "consumers": consumers, "confirms": plan.confirms}
-            | {"confirmed": confirmed, "mask_key": get_masking().key},
+            | {"selection": selection.description, "sources": sources, "consumers": consumers}
+            | {"confirms": plan.confirms, "confirmed": confirmed, "mask_key": get_masking().key},
         )
         entry.subject = run
         if is_new:
@@ -101,8 +103,8 @@ def refuse_if_busy(consumers: list[str]) -> None:
 
 def make_title(number: int, consumers: list[str], options: ReplayOptions) -> str:
     verb = "Try" if options.dry_run else "Replay"
-    letters = f"{number:,} letter{'' if number == 1 else 's'}"
-    return f"{verb} {letters} of {consumers[0] if len(consumers) == 1 else f'{len(consumers)} consumers'}"
+    who = consumers[0] if len(consumers) == 1 else f"{len(consumers)} consumers"
+    return f"{verb} {counted(number, 'letter')} of {who}"
 
 
 def replay_followers(closing: Run) -> None:
@@ -145,11 +147,13 @@ def find_replay(run_id: int) -> Run | None:
     return Run.objects.filter(pk=run_id, kind__in=["replay", "reprocess"]).first()
 
 
-def select_failed(run: Run) -> Selection:
-    """The letters that failed or were held in a run."""
+def select_failed(run: Run, watermark: int | None = None) -> Selection:
+    """The letters that failed or were held in a run, up to the watermark or the newest letter there is now."""
+    if watermark is None:
+        watermark = newest_id()
     items = LetterRunItem.objects.filter(run=run, outcome__in=[*FAILED, "held"])
-    letters = DeadLetter.objects.filter(pk__in=items.values("letter"))
-    return Selection(letters, newest_id(), is_by_hand=False, description={"failed_in_run": run.pk})
+    letters = DeadLetter.objects.filter(pk__in=items.values("letter"), pk__lte=watermark)
+    return Selection(letters, watermark, is_by_hand=False, description={"failed_in_run": run.pk})
 
 
 def stop_replays(*, actor: audit.Actor, reason: str = "") -> None:

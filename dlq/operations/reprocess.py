@@ -6,6 +6,7 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
+from dashboard.words import counted
 from dlq.masking import get_masking
 from dlq.operations.errors import ConfirmAgain
 from dlq.operations.replay import ReplayRefused, refuse_if_busy, refuse_if_stopped
@@ -13,7 +14,7 @@ from dlq.queries.reprocess import EventsPlan, make_events_plan, why_no_dry_run
 from dlq.replay.options import ReplayOptions
 from dlq.reprocess import queue
 from dlq.reprocess.choice import EventChoice
-from projections.api import PickError
+from projections.api import NATIVE, PickError
 
 
 def start_reprocess(
@@ -39,13 +40,13 @@ def start_reprocess(
         verb = "Try" if options.dry_run else "Reprocess"
         run, is_new = create_run(
             "reprocess",
-            title=f"{verb} {confirmed:,} event{'' if confirmed == 1 else 's'} of {choice.consumer}",
+            title=f"{verb} {counted(confirmed, 'event')} of {choice.consumer}",
             lane_totals=[0] * options.lanes,
             request_key=request_key,
             actor=actor,
             reason=reason,
             options=options.as_dict()
-            | {"selection": choice.description, "consumers": [choice.consumer]}
+            | {"selection": choice.description, "sources": [NATIVE], "consumers": [choice.consumer]}
             | {"mask_key": get_masking().key},
         )
         entry.subject = run

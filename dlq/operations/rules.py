@@ -6,6 +6,7 @@ from dashboard import audit
 from dashboard.models import Run
 from dashboard.runs.dispatch import dispatch
 from dashboard.runs.operations import create_run
+from dashboard.words import counted
 from dlq.items import LANES, freeze, set_lane_totals, without_active
 from dlq.models import ClassificationRule
 from dlq.operations.errors import ConfirmAgain, OperationError
@@ -48,7 +49,7 @@ def apply_rules(
     with audit.action("rule.apply", actor=actor, reason=reason) as entry:
         run, is_new = create_run(
             "reclassify",
-            title=f"Classify {confirmed:,} letter{'' if confirmed == 1 else 's'} again for {rule}",
+            title=f"Classify {counted(confirmed, 'letter')} again for {rule}",
             lane_totals=[0] * LANES,
             request_key=request_key,
             actor=actor,

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Any
 
+from dashboard.actions import find_action
 from dashboard.models import AuditEntry
-from dashboard.templatetags.console import clock, in_words
+from dashboard.words import clock, counted
 from dlq.models import FailureGroup
 
 SHOWN_ACTIVITY = 50
@@ -26,7 +27,7 @@ def list_activity(group: FailureGroup) -> list[tuple[AuditEntry, str]]:
 def describe(action: str, details: dict[str, Any]) -> str:
     after, number = details.get("after"), details.get("count", 0)
     if action in DONE:
-        return DONE[action].format(f"{number:,} letter{'' if number == 1 else 's'}")
+        return DONE[action].format(counted(number, "letter"))
     match action:
         case "group.assign":
             return f"gave it to {after or 'nobody'}"
@@ -41,4 +42,6 @@ def describe(action: str, details: dict[str, Any]) -> str:
             return "wrote its note" if after else "took its note away"
         case "group.ticket":
             return f"linked it to {after}" if after else "took its ticket away"
-    return f"did this: {in_words(action)}"
+    # By its name where the code that did it is no longer installed.
+    found = find_action(action)
+    return f"did this: {found.description if found else action}"

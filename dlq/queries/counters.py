@@ -15,13 +15,13 @@ WHERE (%(source)s::text IS NULL OR source = %(source)s)
     AND (%(tier)s::text IS NULL OR tier = %(tier)s)
     AND (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s))
 """
-STATUSES = {"": ["failed"], "closed": ["resolved", "discarded"], "any": None}
+STATUSES = {"open": ["failed"], "closed": ["resolved", "discarded"], "any": None}
 NAMES = ("source", "consumer", "group", "error_type", "category", "tier")
 
 
 def count_by(wanted: dict[str, Any]) -> int:
     """How many letters the counters know to match; `wanted` may name only what they count by."""
-    status = wanted.get("status", "")
+    status = wanted["status"]
     params = {name: wanted.get(name) for name in NAMES} | {"statuses": STATUSES.get(status, [status])}
     with connection.cursor() as cursor:
         cursor.execute(SUM, params)

@@ -44,11 +44,13 @@ def write_json(value: Any) -> str:
 def read_payload(text: str) -> Any:
     """What stands in the editor; a ValueError says where it is no JSON, or why it could not be kept."""
     cannot_be_kept = ValueError(
-        "This cannot be kept as JSON: it has NaN, Infinity, \\u0000 or half a character in it, a number of thousands"
-        f" of digits, or more than {MOST_DEPTH} levels."
+        "This cannot be kept as JSON: it has NaN, Infinity, \\u0000 or half a character in it, a number that is too"
+        f" large, or more than {MOST_DEPTH} levels."
     )
     try:
         value = json.loads(text, parse_constant=refuse)
+        # A number beyond what a float can hold was read as infinity.
+        json.dumps(value, allow_nan=False)
     except json.JSONDecodeError as error:
         what = error.msg[:1].lower() + error.msg[1:]
         raise ValueError(f"This is not JSON: line {error.lineno}, column {error.colno}, {what}.") from None
@@ -60,6 +62,7 @@ def read_payload(text: str) -> Any:
 
 
 def diff(before: Any, after: Any) -> list[Line]:
-    """The changed lines with a little around them, each with its kind."""
-    lines = unified_diff(write_json(before).splitlines(), write_json(after).splitlines(), lineterm="", n=2)
+    """The changed lines with a little around them, each with its kind; of what cannot be edited there are none."""
+    original = [] if before is None else write_json(before).splitlines()
+    lines = unified_diff(original, write_json(after).splitlines(), lineterm="", n=2)
     return [(KINDS.get(line[:1], "same"), line) for line in list(lines)[2:]]

@@ -9,6 +9,7 @@ from dashboard.models import AuditEntry
 from dlq.models import DeadLetter, FailureGroup
 from dlq.queries.activity import list_activity
 from dlq.queries.groups import FIGURES, GroupRow, fetch, get_sparklines, make_rows
+from dlq.queries.totals import list_most
 
 # A group's newest letters stand for it where counting all of them would take long; the page says so.
 SAMPLE_SIZE = 500
@@ -86,8 +87,8 @@ def get_group(group_id: int) -> GroupDetail:
         row=rows[0],
         histogram=get_sparklines([group_id], HISTOGRAM_HOURS)[group_id],
         sampled_count=event_types.total(),
-        event_types=[(name, number) for name, number in event_types.most_common() if name],
-        versions=[(name, number) for name, number in versions.most_common() if name],
+        event_types=[(name, number) for name, number in list_most(event_types) if name],
+        versions=[(name, number) for name, number in list_most(versions) if name],
         sequences=list_blocked(group_id),
         samples=list(newest.select_related("body")[:SHOWN_SAMPLES]),
         elsewhere=list_elsewhere(rows[0].group),

@@ -11,6 +11,7 @@ from django.core.exceptions import BadRequest
 from django.db import connection
 from django.utils import timezone
 
+from dashboard.days import start_of_day
 from dlq.masking import get_masking
 from dlq.models import DeadLetter, Facet, FailureGroup, GroupFacet
 
@@ -248,7 +249,7 @@ def fetch(statement: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def start_of_today() -> datetime:
-    return timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return start_of_day(timezone.localdate())
 
 
 def read_cursor(text: str) -> tuple[Decimal, int]:

@@ -8,7 +8,7 @@ from django.db.models.lookups import GreaterThan, LessThan
 from django.http import Http404
 
 from dashboard.paging import row_value
-from dlq.cleaning import Payload
+from dlq.cleaning import Payload, clean_names
 from dlq.models import Attempt, DeadLetter, LetterRunItem
 from dlq.models.letter import LetterQuerySet
 from dlq.models.words import Status
@@ -64,6 +64,8 @@ def get_letter(letter_id: int) -> LetterDetail:
 
 def find_letter(source: str, consumer: str, event_id: str) -> DeadLetter | None:
     """The letter behind a permalink that an alert can write by itself; None if there is none."""
+    # As they are stored: long names are cut.
+    source, consumer, event_id = clean_names((source, consumer, event_id))
     return DeadLetter.objects.filter(source=source, consumer=consumer, event_id=event_id).first()
 
 

@@ -42,7 +42,7 @@ class Count:
     @property
     def sentence(self) -> str:
         if self.number is None:
-            return "Too many match to be counted."
+            return "How many match was not counted; that would take too long."
         if not self.is_exact:
             return f"Over {self.number:,} match."
         return f"Exactly {self.number:,} letter{' matches' if self.number == 1 else 's match'}."

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dlq.models import DeadLetter, DepthSample
 from dlq.queries.groups import fetch
-from dlq.queries.totals import most_first
+from dlq.queries.totals import list_most
 
 # Of the replays of a range, the newest; nobody reads a rate off more.
 MOST_REPLAYS = 1_000
@@ -149,8 +149,8 @@ def get_open() -> OpenFigures:
     return OpenFigures(
         number=sum(by_category.values()),
         poison_count=poison_count,
-        by_category=most_first(by_category),
-        by_error_type=most_first(by_error_type),
+        by_category=dict(list_most(by_category)),
+        by_error_type=dict(list_most(by_error_type)),
         category_of={error_type: category for error_type, (_, category) in category_of.items()},
         oldest=find_oldest(),
         by_attempts={int(bound): number for bound, number in sample.by_attempts.items()} if sample else {},

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import EmptyResultSet
 
 from dlq.models import DeadLetter
+from dlq.models.words import UNSETTLED
 from dlq.selection import Selection
 from dlq.targets import AnyTarget, HandlerTarget, find_target, get_confirmation_time
 
@@ -16,6 +17,8 @@ COLUMNS = (
 )
 # What a replay takes: what is selected, what is parked behind it, and if wanted what stands before it.
 TAKEN, FOLLOWER, EARLIER = "taken", "follower", "earlier"
+# What stands before it and cannot come along, for the reasons for which it would stay if it were selected.
+IN_FRONT = "in_front"
 
 # Each letter that the selection touches, with its fate. `left_at` is the first of a sequence that is selected and
 # stays: what stands behind it would only be held, so it stays too.
@@ -45,6 +48,7 @@ picked AS MATERIALIZED (
 ), others AS (
     SELECT l.id, l.source, l.consumer, l.event_type, l.sequence_key, l.sequence_no,
         CASE WHEN l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first THEN 'follower'
+             WHEN l.erased_at IS NOT NULL OR NOT %s AND (l.tier = 'poison' OR NOT l.offers_replay) THEN 'in_front'
              ELSE 'earlier' END AS fate
     FROM sequences s
     JOIN dlq_deadletter l ON l.sequence_key = s.sequence_key AND l.consumer = s.consumer AND l.source = s.source
@@ -53,7 +57,7 @@ picked AS MATERIALIZED (
         AND NOT EXISTS (SELECT 1 FROM dlq_letterrunitem i WHERE i.letter_id = l.id AND i.is_active)
         AND (s.left_at IS NULL OR ARRAY[l.sequence_no, l.id] < s.left_at)
         AND (l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first
-             OR l.tier = 'dead_letter' AND ARRAY[l.sequence_no, l.id] < s.last)
+             OR ARRAY[l.sequence_no, l.id] < s.last)
 ), judged AS (
     -- Picked letters are among the others too; sorting them together needs no guess about their number.
     SELECT DISTINCT ON (id) * FROM (
@@ -90,7 +94,7 @@ class Plan:
 
 def make_plan(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> Plan:
     """`force` takes poison too, and what is not offered for replay; `with_earlier` what stands before the selected."""
-    letters = selection.letters.filter(status__in=["failed", "parked"])
+    letters = selection.letters.filter(status__in=UNSETTLED)
     found = {
         key: find_target(*key) for key in letters.order_by().values_list("source", "consumer").distinct()
     }
@@ -101,7 +105,7 @@ def make_plan(selection: Selection, *, force: bool = False, with_earlier: bool =
         selected, params = selection.letters.order_by().values_list(*COLUMNS).query.sql_with_params()
     except EmptyResultSet:
         selected, params = DeadLetter.objects.filter(pk=0).values_list(*COLUMNS).query.sql_with_params()
-    values = [*columns(nowhere, 2), *columns(dropping, 3), force, force, *params, selection.watermark]
+    values = [*columns(nowhere, 2), *columns(dropping, 3), force, force, *params, force, selection.watermark]
     fates = [TAKEN, FOLLOWER, EARLIER] if with_earlier else [TAKEN, FOLLOWER]
     return Plan(f"WITH {JUDGE.replace('{selected}', selected)}", values, fates, targets)
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count
 
 from breakers.api import Obstacle, find_obstacles
 from dashboard.models import Run
-from dlq.models import LetterRunItem
+from dashboard.words import counted
+from dlq.items import count_by_run
 from dlq.queries import copies
-from dlq.queries.plan import EARLIER, FOLLOWER, TAKEN, Plan, make_plan, why_no_dry_run
+from dlq.queries.plan import EARLIER, FOLLOWER, IN_FRONT, TAKEN, Plan, make_plan, why_no_dry_run
+from dlq.queries.totals import list_most
 from dlq.selection import Selection
 from dlq.targets import HandlerTarget, Health
 from projections.api import LATER_EVENTS, NATIVE, Effects
@@ -94,13 +95,18 @@ class ReplayPreview:
         return 0 if EARLIER in self.plan.fates else self.fates[EARLIER]
 
     @property
+    def in_front_count(self) -> int:
+        """Open letters before the selected ones that cannot be taken along."""
+        return self.fates[IN_FRONT]
+
+    @property
     def in_run_count(self) -> int:
         return self.fates["in_run"]
 
     @property
     def left_out(self) -> dict[str, int]:
         """Selected letters that stay, by the reason."""
-        other = {TAKEN, FOLLOWER, EARLIER, "in_run"}
+        other = {TAKEN, FOLLOWER, EARLIER, IN_FRONT, "in_run"}
         return {fate: number for fate, number in self.fates.items() if fate not in other}
 
     @property
@@ -132,12 +138,7 @@ class ReplayPreview:
     @property
     def title(self) -> str:
         who = self.by_consumer[0][0] if len(self.by_consumer) == 1 else f"{len(self.by_consumer)} consumers"
-        return f"Replay {self.count:,} letter{'' if self.count == 1 else 's'} of {who}"
-
-
-def list_most(counts: Counter[str]) -> list[tuple[str, int]]:
-    """The largest first, and of equals by name: only a few are shown, and they should not change by themselves."""
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return f"Replay {counted(self.count, 'letter')} of {who}"
 
 
 def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
@@ -163,7 +164,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         by_consumer=list_most(consumers),
         by_event_type=list_most(event_types),
         fates=fates,
-        run_ids=list_runs(selection) if fates["in_run"] else [],
+        run_ids=list(count_by_run(selection.letters)) if fates["in_run"] else [],
         later_count=later_count,
         only_copy_count=only_copy_count,
         forced={name: number for name, number in forced.items() if number},
@@ -181,12 +182,6 @@ def narrow(plan: Plan) -> Plan:
     """The plan with the targets alone that get a letter: one whose letters all stay has no say."""
     # Of one target there is nothing to tell apart: if its letters stay, there is no replay.
     return plan.only(fetch(TAKES, plan, [plan.fates])) if len(plan.targets) > 1 else plan
-
-
-def list_runs(selection: Selection) -> list[int]:
-    """The active runs that have selected letters."""
-    active = LetterRunItem.objects.filter(is_active=True, letter__in=selection.letters.values("pk"))
-    return sorted(dict(active.order_by().values_list("run_id").annotate(number=Count("pk"))))
 
 
 def count_later(plan: Plan) -> int:

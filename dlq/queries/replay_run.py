@@ -8,16 +8,21 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef
+from django.db.models.functions import Now
 
+from breakers.api import Obstacle, find_obstacles
 from dashboard.models import Run
 from dlq.masking import Masker
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem, ReplaySwitch
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.outcomes import FAILED, NEW
+from dlq.replay.queue import list_next
+from dlq.targets import find_target
 
 # A note ends with the letter that stands in the way, which is another one in every sequence.
 WHICH_LETTER = re.compile(r" \(letter \d+\)$")
+STOPPED = ("held", "skipped")
 SHOWN_GROUPS = 10
 SHOWN_NOTES = 5
 # A run may have a million items, and its page is asked for every second: so many of the newest speak for the others.
@@ -41,30 +46,64 @@ class Failing:
 def describe_run(run: Run) -> dict[str, Any]:
     """The context of `_replay_run.html`."""
     items = LetterRunItem.objects.filter(run=run)
-    # An event that was held has no letter that could be replayed.
-    repeatable = [*FAILED, "held"] if run.kind == "replay" else FAILED
-    options, joined = ReplayOptions.of(run), count_joined(run)
-    was_tried = options.dry_run and run.state == Run.State.FINISHED
+    options, joined, ended = ReplayOptions.of(run), count_joined(run), count_ended(run)
+    failing, failed_otherwise = list_failing(run)
+    was_tried = options.dry_run and not run.is_active and ended.total() > 0
     return {
         "options": options,
         **read_times(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
         "switch": ReplaySwitch.objects.first() if run.is_active else None,
-        "failing": list_failing(run),
+        "failing": failing,
+        "failed_otherwise": failed_otherwise,
+        "is_failing_cut": any(ended[outcome] > LOOKED_AT for outcome in FAILED),
+        "obstacles": list_obstacles(run),
         "stopped": list_stopped(run),
+        "is_stopped_cut": any(ended[outcome] > LOOKED_AT for outcome in STOPPED),
+        "looked_at": LOOKED_AT,
         "meanwhile": count_meanwhile(run),
+        "most_counted": MOST_COUNTED,
         "joined": joined,
         "besides": describe_joined(run, joined),
         "afterwards": "and all of it was undone" if was_tried else "",
-        "may_repeat": items.filter(outcome__in=repeatable).exists(),
+        "may_repeat": items.filter(outcome__in=list_repeatable(run, options)).exists(),
     }
+
+
+def list_repeatable(run: Run, options: ReplayOptions) -> list[str]:
+    """The outcomes after which there is a letter that could be replayed."""
+    if run.kind == "replay":
+        return [*FAILED, "held"]
+    # An event gets a letter only when it fails, and a dry run undoes that too.
+    return [] if options.dry_run else [*FAILED]
 
 
 def read_times(run: Run) -> dict[str, datetime]:
     """When the chosen events were recorded, as far as somebody said."""
     chosen = run.options.get("selection", {})
     return {name: datetime.fromisoformat(chosen[name]) for name in ("since", "until") if name in chosen}
+
+
+def count_ended(run: Run) -> Counter[str]:
+    """How many items ended how, all of them."""
+    ended = Counter[str]()
+    for totals in run.lanes.values_list("totals", flat=True):
+        ended.update(totals)
+    return ended
+
+
+def list_obstacles(run: Run) -> list[Obstacle]:
+    """The breakers that are not closed before what its waiting lanes have next; none, too, where nobody knows."""
+    waiting = run.lanes.filter(is_done=False, not_before__gt=Now()).values_list("number", flat=True)
+    if run.state != Run.State.RUNNING or not waiting:
+        return []
+    rung, names = get_rung(run), set()
+    for number in waiting if run.kind == "replay" else ():
+        for one in list_next(run, number, rung=rung, limit=1):
+            if target := find_target(one.source, one.consumer):
+                names.add(target.name)
+    return find_obstacles(names, used_by=run.options.get("consumers", [])) or []
 
 
 def list_newest(run: Run, outcome: str, *fields: str) -> list[tuple[Any, ...]]:
@@ -76,7 +115,7 @@ def list_stopped(run: Run) -> list[tuple[str, str, int]]:
     """Why items were held or skipped, what is most frequent first; the seldom reasons together."""
     why = Counter(
         (outcome, WHICH_LETTER.sub("", note))
-        for outcome in ("held", "skipped")
+        for outcome in STOPPED
         for (note,) in list_newest(run, outcome, "note")
     )
     shown = [(*reason, number) for reason, number in why.most_common(SHOWN_NOTES)]
@@ -93,17 +132,18 @@ def describe_rung(run: Run) -> str:
     return "the rest" if rung == REST else "the first" if number == 1 else f"the first {number}"
 
 
-def list_failing(run: Run) -> list[Failing]:
-    """The errors of this run's newest failures, the latest first."""
+def list_failing(run: Run) -> tuple[list[Failing], int]:
+    """The errors of this run's newest failures, the latest first, and how many failed with others."""
     numbers: Counter[tuple[str, int | None, str]] = Counter()
     last: dict[tuple[str, int | None, str], datetime] = {}
     for outcome in FAILED:
         for group_id, note, at in list_newest(run, outcome, "group", "note", "at"):
             numbers[outcome, group_id, note] += 1
-            last.setdefault((outcome, group_id, note), at)
+            # The newest item is not always the one that failed last: lanes are not equally fast.
+            last[outcome, group_id, note] = max(at, last.get((outcome, group_id, note), at))
     latest = sorted(numbers, key=lambda key: last[key], reverse=True)[:SHOWN_GROUPS]
     groups = FailureGroup.objects.in_bulk([group_id for _, group_id, _ in latest if group_id])
-    return [
+    failing = [
         Failing(
             group,
             find_title(run, group, note),
@@ -114,6 +154,7 @@ def list_failing(run: Run) -> list[Failing]:
         for outcome, group_id, note in latest
         for group in [groups.get(group_id or 0)]
     ]
+    return failing, numbers.total() - sum(one.number for one in failing)
 
 
 def find_title(run: Run, group: FailureGroup | None, note: str) -> str:
@@ -138,9 +179,13 @@ def describe_joined(run: Run, joined: int) -> str:
 
 
 def count_meanwhile(run: Run) -> int:
-    """Letters of the same consumers that came since it was asked for, and are not part of it."""
+    """Open letters of the same consumers that came between its request and its end, and are not part of it."""
     since = {"last_failed_at__gt": run.created_at, "first_failed_at__gt": run.created_at}
-    new = DeadLetter.objects.open().filter(consumer__in=run.options.get("consumers", []), **since)
+    if run.ended_at:
+        # By the last failure, as the index has it: one that was tried again after the run is no longer counted.
+        since["last_failed_at__lte"] = run.ended_at
+    theirs = {f"{name}__in": run.options.get(f"{name}s", []) for name in ("consumer", "source")}
+    new = DeadLetter.objects.open().filter(**theirs, **since)
     # A reprocessing makes letters of its own.
     own = LetterRunItem.objects.filter(run=run, letter=OuterRef("pk"))
     return new.filter(~Exists(own)).order_by()[:MOST_COUNTED].count()

@@ -7,7 +7,9 @@ from typing import Any
 from django.db import connection
 
 from breakers.api import Obstacle, find_obstacles
+from dashboard.words import counted
 from dlq.queries.replay import find_usual_rate
+from dlq.queries.totals import list_most
 from dlq.reprocess.choice import EventChoice
 from dlq.targets import HandlerTarget, Health
 from dlq.targets.handler import find_handler
@@ -82,9 +84,7 @@ class EventsPreview:
 
     @property
     def title(self) -> str:
-        return (
-            f"Reprocess {self.count:,} event{'' if self.count == 1 else 's'} of {self.plan.pick.projection}"
-        )
+        return f"Reprocess {counted(self.count, 'event')} of {self.plan.pick.projection}"
 
 
 def make_events_plan(choice: EventChoice, watermark: int | None = None) -> EventsPlan:
@@ -111,7 +111,7 @@ def preview_reprocess(choice: EventChoice) -> EventsPreview:
         plan,
         count=fates["taken"],
         stream_count=fates[""],
-        by_event_type=types.most_common(),
+        by_event_type=list_most(types),
         left_out={fate: number for fate, number in fates.items() if fate not in ("", "taken")},
         health=plan.target.get_health(),
         obstacles=find_obstacles([], used_by=[choice.consumer]),

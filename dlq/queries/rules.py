@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from django.conf import settings
-from django.db.models import Count
 
 from dashboard.bounded import TooSlowError, bounded
 from dlq.classification import Verdict
 from dlq.classification.shipped import BY_NAME, BY_STATUS, BY_WORDS, UNKNOWN
-from dlq.items import without_active
-from dlq.models import ClassificationRule, LetterRunItem
+from dlq.items import count_by_run, without_active
+from dlq.models import ClassificationRule
 from dlq.queries.group import GroupDetail
 from dlq.reclassify import Reclassified, candidates, count_reclassified
 from dlq.selection import newest_id
@@ -59,14 +58,13 @@ def preview_rule(rule: ClassificationRule) -> RulePreview:
     watermark = newest_id()
     letters = candidates(rule).filter(pk__lte=watermark)
     free = without_active(letters)
-    active = LetterRunItem.objects.filter(is_active=True, letter__in=letters.values("pk"))
-    runs = dict(active.order_by().values_list("run_id").annotate(number=Count("pk")))
+    runs = count_by_run(letters)
     return RulePreview(
         watermark,
         count=free.count(),
         changed=count_reclassified(rule, free),
         in_run_count=sum(runs.values()),
-        run_ids=sorted(runs),
+        run_ids=list(runs),
     )
 
 

@@ -1,5 +1,6 @@
 """Totals of open letters, and the values that filters offer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import connection
@@ -7,10 +8,8 @@ from django.db import connection
 from dashboard.memo import Memo
 from dlq.models import Facet
 
-# Open letters by category and error type; both totals are sums of it.
 OPEN_TOTALS = """
-SELECT category, error_type, sum(number) FROM dlq_counted
-WHERE status = 'failed' GROUP BY 1, 2 HAVING sum(number) > 0 ORDER BY 3 DESC
+SELECT category, sum(number) FROM dlq_counted WHERE status = 'failed' GROUP BY category HAVING sum(number) > 0
 """
 # What a list of suggestions shows.
 MOST_FACETS = 200
@@ -18,27 +17,22 @@ MOST_FACETS = 200
 
 @dataclass(frozen=True)
 class Totals:
-    """Open letters in all, by category and by error type, most first."""
+    """Open letters in all, and by category, most first."""
 
     number: int
     by_category: dict[str, int]
-    by_error_type: dict[str, int]
 
 
 def open_totals() -> Totals:
     with connection.cursor() as cursor:
         cursor.execute(OPEN_TOTALS)
-        rows = cursor.fetchall()
-    by_category: dict[str, int] = {}
-    by_error_type: dict[str, int] = {}
-    for category, error_type, number in rows:
-        by_category[category] = by_category.get(category, 0) + int(number)
-        by_error_type[error_type] = by_error_type.get(error_type, 0) + int(number)
-    return Totals(sum(by_category.values()), most_first(by_category), most_first(by_error_type))
+        by_category = {category: int(number) for category, number in cursor.fetchall()}
+    return Totals(sum(by_category.values()), dict(list_most(by_category)))
 
 
-def most_first(totals: dict[str, int]) -> dict[str, int]:
-    return dict(sorted(totals.items(), key=lambda total: -total[1]))
+def list_most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The largest first, and of equals by name: only a few are shown, and they should not change by themselves."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def read_facets() -> dict[str, tuple[str, ...]]:

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import connection
 
 from dashboard.documents import send
-from dlq.masking import get_masking
+from dlq.masking import UNMASKED, get_masking
 from dlq.recording import sql
-from dlq.recording.prepare import Prepared
+from dlq.recording.prepare import Prepared, Tried
 
 FACETS = ("source", "consumer", "event_type", "error_type", "tenant", "app_version")
 GROUP_FACETS = ("event_type", "app_version")
@@ -40,7 +40,7 @@ def add_groups(batch: list[Prepared]) -> dict[str, Group]:
     for one in batch:
         for tried in one.tries.values():
             if tried.group.value not in wanted:
-                wanted[tried.group.value] = describe_group(one, tried.group, tried.letter["category"])
+                wanted[tried.group.value] = describe_group(tried)
     found = revive(find_groups(wanted))
     missing = sorted(wanted.keys() - found.keys())
     if missing:
@@ -66,18 +66,20 @@ def find_groups(fingerprints: Iterable[str]) -> dict[str, Group]:
         return {fingerprint: Group(*rest) for fingerprint, *rest in cursor.fetchall()}
 
 
-def describe_group(one: Prepared, group: Any, category: str) -> dict[str, Any]:
+def describe_group(tried: Tried) -> dict[str, Any]:
+    letter, group, mask_key = tried.letter, tried.group, get_masking().key
     return {
         "fingerprint": group.value,
         "error_key": group.error_key,
-        "source": one.letter["source"],
-        "consumer": one.letter["consumer"],
+        "source": letter["source"],
+        "consumer": letter["consumer"],
         "error_type": group.error_type,
         "normal_message": group.normal_message,
         "frame": group.frame,
         "title": group.title,
-        "mask_key": get_masking().key,
-        "category": category,
+        # Of an error that came without its event nobody knows yet whether an earlier one came with it.
+        "mask_key": UNMASKED if mask_key and not letter["payload_size"] else mask_key,
+        "category": letter["category"],
     }
 
 

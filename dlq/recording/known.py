@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.documents import fetch, send
+from dlq.masking import UNMASKED
 from dlq.models import DeadLetter
 from dlq.models.words import CLOSED, Status, Tier
 from dlq.recording import sql
 from dlq.recording.describe import Row
 from dlq.recording.prepare import Key, Prepared
-
-# No masking rules have this key, so texts that carry it are trusted by nobody.
-UNMASKED = -1
 
 
 @dataclass(frozen=True)
@@ -75,12 +73,9 @@ def update_known(batch: list[Prepared], known: dict[Key, Known]) -> list[Prepare
             "status": Status.FAILED.value if is_open else before.status,
             "tier": Tier.POISON.value if before.tier == Tier.POISON else letter["tier"],
         }
-        if letter["payload_size"] == 0 and letter["mask_key"]:
-            # Reported without the event, so its values could not be taken out: hidden from who may not see them.
-            changes["mask_key"] = UNMASKED
         refreshed.append(letter | seen | changes)
         if is_reopened:
             reopened.append(one)
-    send(sql.REFRESH_LETTERS, refreshed)
+    send(sql.REFRESH_LETTERS, refreshed, unmasked=UNMASKED)
     send(sql.WIDEN_LETTERS, widened)
     return reopened

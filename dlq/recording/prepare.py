@@ -8,7 +8,7 @@ from functools import cached_property
 from dlq.classification import Classifier, Facts
 from dlq.cleaning import clean_number, clean_payload, clean_time, split_words, summarise
 from dlq.fingerprints import Fingerprint, fingerprint
-from dlq.masking import get_masking
+from dlq.masking import UNMASKED, get_masking
 from dlq.recording.describe import Row, describe_error, describe_event, describe_verdict, encode
 from dlq.recording.failure import Failure, Parked
 
@@ -19,6 +19,8 @@ ATTEMPT_MESSAGE_LENGTH = 2000
 MOST_SEARCHED = 8192
 # No reporter counts that far; one that seems to is mistaken.
 MOST_ATTEMPTS = 1_000_000
+# What a letter keeps of an earlier failure, where the later one came without the event.
+EVENT = ("payload", "payload_raw", "payload_size", "headers")
 # What a try keeps of its letter.
 TRIED = ("last_failed_at", "duration_ms", "error_type", "category", "run_id")
 
@@ -91,7 +93,11 @@ def merge(one: Prepared, other: Prepared) -> Prepared:
     tries = early.tries | late.tries
     attempts = max(one.letter["attempts"], other.letter["attempts"], len(tries))
     first = min(one.letter["first_failed_at"], other.letter["first_failed_at"])
-    return Prepared(late.letter | {"attempts": attempts, "first_failed_at": first}, tries)
+    letter = late.letter | {"attempts": attempts, "first_failed_at": first}
+    if early.letter["payload_size"] and not late.letter["payload_size"]:
+        letter |= {name: early.letter[name] for name in EVENT}
+        letter["mask_key"] = UNMASKED if letter["mask_key"] else 0
+    return Prepared(letter, tries)
 
 
 def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
@@ -124,7 +130,8 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
         "last_failed_at": failed_at,
         "error_message": message,
         "masked_message": None if masked == message else masked,
-        "stacktrace": stacktrace,
+        # What was tried may be a replacement, and later nobody could tell which of its values to take out.
+        "stacktrace": masking.mask_text(stacktrace, payload) if failure.keeps_payload else stacktrace,
         "words": split_words(f"{error_type} {masked[:MOST_SEARCHED]}"),
         "duration_ms": clean_number(failure.duration_ms, 32),
         "run_id": failure.run_id,

@@ -6,6 +6,8 @@
    a new letter, so no two writers wait for each other.
 3. The other tries are added; one that is known already is not added again.
 4. Letters that were there before take the newer error, and reopen if they failed after they were closed.
+
+One that is purged between being found in 2 and being locked is new: then the batch begins again.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -35,6 +37,10 @@ BATCH_SIZE = 1000
 BATCH_BYTES = 8_000_000
 
 
+class PurgedError(Exception):
+    """A letter that was there is there no more."""
+
+
 def record_failure(**fields: Any) -> int:
     """Record one failure, given as the fields of `Failure`; returns the letter's id."""
     return record_failures([Failure(**fields)])[0]
@@ -49,6 +55,17 @@ def record_failures(failures: Iterable[Failure], *, lock_too: Collection[int] = 
     return record([prepare_failure(failure, classifier) for failure in failures], lock_too)
 
 
+def add_common(failures: Iterable[Failure]) -> None:
+    """Add the facets and groups that these failures have, by whoever must lock their letters before recording them.
+
+    Recorders add them first: who locks a letter before would wait for one that adds the same and waits for the letter.
+    """
+    classifier = Classifier()
+    for batch in split(fold(prepare_failure(failure, classifier) for failure in failures)):
+        add_facets(batch)
+        add_groups(batch)
+
+
 def park_events(events: Iterable[Parked]) -> list[int]:
     """Park events behind an open letter of their sequence; one that has a letter already keeps it as it is."""
     return record([prepare_parked(event) for event in events])
@@ -59,8 +76,7 @@ def record(prepared: list[Prepared], lock_too: Collection[int] = ()) -> list[int
     # No transaction around them all: one that locked known letters must not go on to add new ones.
     for batch in split(fold(prepared)):
         try:
-            with transaction.atomic():
-                ids |= record_batch(batch, lock_too)
+            ids |= record_whole(batch, lock_too)
         except DataError:
             # One of them holds what jsonb refuses after all.
             for one in batch:
@@ -70,12 +86,19 @@ def record(prepared: list[Prepared], lock_too: Collection[int] = ()) -> list[int
 
 def record_carefully(one: Prepared, lock_too: Collection[int]) -> dict[Key, int]:
     try:
-        with transaction.atomic():
-            return record_batch([one], lock_too)
+        return record_whole([one], lock_too)
     except DataError:
         one.give_up_json()
-        with transaction.atomic():
-            return record_batch([one], lock_too)
+        return record_whole([one], lock_too)
+
+
+def record_whole(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, int]:
+    while True:
+        try:
+            with transaction.atomic():
+                return record_batch(batch, lock_too)
+        except PurgedError:
+            continue
 
 
 def split(prepared: list[Prepared]) -> Iterator[list[Prepared]]:
@@ -105,6 +128,8 @@ def record_batch(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, 
     }
     new, old = [one for one in batch if one.key in ids], [one for one in batch if one.key not in ids]
     known = lock_known(old, lock_too)
+    if any(one.key not in known for one in old):
+        raise PurgedError
     ids |= {key: letter.id for key, letter in known.items()}
     untold = [(one, one.earlier) for one in new] + [(one, list(one.tries.values())) for one in old]
     tries = [

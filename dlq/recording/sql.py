@@ -117,7 +117,7 @@ ORDER BY letter_id, last_failed_at
 ON CONFLICT (letter_id, at) DO NOTHING
 """
 
-# A known letter that failed later than we knew: the new error describes it.
+# A known letter that failed later than we knew: the new error describes it. A replay knows no version to name.
 REFRESH_LETTERS = """
 WITH given AS (
     SELECT * FROM json_to_recordset(%(rows)s::json) AS f(
@@ -137,10 +137,13 @@ WITH given AS (
     FROM given f WHERE b.letter_id = f.id
 )
 UPDATE dlq_deadletter l SET
-    error_type = f.error_type, summary = f.summary, mask_key = f.mask_key, category = f.category,
+    error_type = f.error_type, summary = f.summary, category = f.category,
+    mask_key = CASE WHEN f.mask_key <> 0 AND f.payload_size = 0 AND (l.erased_at IS NOT NULL OR EXISTS (
+        SELECT FROM dlq_letterbody b WHERE b.letter_id = l.id AND b.payload_size > 0)) THEN %(unmasked)s
+        ELSE f.mask_key END,
     classified_by = f.classified_by, is_security = f.is_security, offers_replay = f.offers_replay,
     group_id = f.group_id, first_failed_at = f.first_failed_at, last_failed_at = f.last_failed_at,
-    app_version = f.app_version, status = f.status, tier = f.tier,
+    app_version = coalesce(nullif(f.app_version, ''), l.app_version), status = f.status, tier = f.tier,
     attempts = greatest(f.attempts, (
         SELECT count(*) FROM dlq_attempt a WHERE a.letter_id = l.id AND a.outcome = 'failed')),
     resolution = CASE WHEN f.is_reopened THEN '' ELSE l.resolution END,

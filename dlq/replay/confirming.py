@@ -25,7 +25,8 @@ from dashboard.runs import dispatch
 from dashboard.runs.kinds import MORE, Step
 from dashboard.runs.lanes import Hold
 from dlq.models import Confirmation, LetterRunItem
-from dlq.recording import Failure
+from dlq.models.words import UNSETTLED
+from dlq.recording import Failure, add_common
 from dlq.replay.delivery import make_delivery
 from dlq.replay.outcomes import (
     COUNT_REPLAYS,
@@ -38,8 +39,10 @@ from dlq.replay.outcomes import (
     describe_failure,
     execute,
 )
-from dlq.replay.rows import Row, lock_rows
+from dlq.replay.rows import Row, lock_rows, read_rows
+from dlq.replay.took import Took
 from dlq.targets import Answer, ConfirmingTarget, Refusal, find_target, get_confirmation_time
+from dlq.targets.source import SourceTarget
 
 logger = logging.getLogger(__name__)
 
@@ -100,11 +103,10 @@ class Sent(NamedTuple):
         return Refusal(self.error_type or "", self.error_message or "", self.stacktrace or "")
 
 
-def mark_sent(row: Row, lane: Lane, duration_ms: int) -> None:
+def mark_sent(row: Row, lane: Lane, took: Took) -> None:
     """In the transaction that records the send; a failure counts from when it began, for some consumers are quick."""
-    sent_at = timezone.now() - timedelta(milliseconds=duration_ms)
     with connection.cursor() as cursor:
-        cursor.execute(MARK_SENT, [sent_at, row.group_id, row.item_id])
+        cursor.execute(MARK_SENT, [took.began_at, row.group_id, row.item_id])
     lane.count(SENT.name)
 
 
@@ -128,9 +130,12 @@ def end(
 ) -> None:
     """The caller's transaction has the lane's lock."""
     by_item = {sent.item_id: sent for sent in waiting}
+    said = {sent.item_id: sent.called_back or heard.get(sent.item_id) for sent in waiting}
+    refused = {item_id: word for item_id, word in said.items() if isinstance(word, Refusal)}
+    # Before the letters are locked, as whoever reports the same failures does.
+    add_common(describe_refusal(row, refused[row.item_id], run) for row in read_rows(list(refused)))
     for row in lock_rows(list(by_item)):
-        sent = by_item[row.item_id]
-        judge(run, row, sent, sent.called_back or heard.get(row.item_id), results)
+        judge(run, row, by_item[row.item_id], said[row.item_id], results)
     # Those that failed elsewhere are on record already, but not that it was a replay that failed.
     failed = [ending.row.letter_id for ending in results.endings if ending.outcome in (SAME, NEW)]
     execute(COUNT_REPLAYS, {"ids": failed, "limit": settings.POISON_AFTER_REPLAYS})
@@ -144,12 +149,16 @@ def judge(run: Run, row: Row, sent: Sent, heard: Heard | None, results: Results)
     if row.is_closed_at_source and heard is Answer.DONE:
         # The source was asked, and did it; its letter followed it.
         results.succeed(row)
-    elif row.status not in ("failed", "parked"):
+    elif row.is_closed_at_source and heard is None and is_left_to_source(row) and not is_overdue(sent):
+        # Its source has done it since it was asked; the next turn hears of it.
+        return
+    elif row.status not in UNSETTLED:
         results.skip(row, f"{row.status} meanwhile")
     elif heard is Answer.DONE:
         results.succeed(row)
     elif isinstance(heard, Refusal):
-        results.failures.append((row, describe_refusal(row, heard, run)))
+        # Told apart from what it had failed with when it was sent; the same may have been reported since.
+        results.failures.append((row._replace(group_id=sent.group_id), describe_refusal(row, heard, run)))
     elif sent.has_failed or heard is Answer.FAILED:
         outcome = SAME if row.group_id == sent.group_id else NEW
         results.endings.append(Ending(row, outcome, group_id=row.group_id))
@@ -157,10 +166,14 @@ def judge(run: Run, row: Row, sent: Sent, heard: Heard | None, results: Results)
         results.endings.append(Ending(row, UNCONFIRMED, "nobody has confirmed it in time"))
 
 
+def is_left_to_source(row: Row) -> bool:
+    return isinstance(find_target(row.source, row.consumer), SourceTarget)
+
+
 def describe_refusal(row: Row, refusal: Refusal, run: Run) -> Failure:
     delivery = make_delivery(row)
     # With what was sent, so that its masked values can be taken out of the message.
-    known = describe_failure(row, Exception(), delivery and delivery.body, 0, run)
+    known = describe_failure(row, Exception(), delivery and delivery.body, Took(timezone.now(), 0), run)
     said = asdict(refusal)
     return replace(known, error=None, duration_ms=None, **said)
 

@@ -23,6 +23,7 @@ from dlq.replay.outcomes import Results
 from dlq.replay.playing import ASK_AGAIN, Pair, find_events, play_carefully, play_hopefully
 from dlq.replay.queue import Joined, join_followers
 from dlq.replay.rows import Ahead, lock_rows
+from dlq.replay.took import Took
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
 from dlq.replay.watch import NoWatch, Watch
 from projections.api import (
@@ -101,9 +102,12 @@ class LetterSlice:
             if self.trial.is_deadly:
                 for row, event in pairs:
                     died = WorkerDied(f"The worker died {MOST_DEATHS} times while it handled this event.")
-                    results.fail(row, died, payload=event.data, duration_ms=0, run=self.hold.run)
+                    results.fail(
+                        row, died, payload=event.data, took=Took(timezone.now(), 0), run=self.hold.run
+                    )
             elif is_careful:
-                play_carefully(self.hold.run, self.projector, pairs, ahead, results, alarm, watch)
+                stop_after = self.options.stop_after
+                play_carefully(self.hold.run, self.projector, pairs, ahead, results, alarm, watch, stop_after)
             else:
                 play_hopefully(self.projector, pairs, ahead, results, alarm)
         return results

@@ -1,5 +1,6 @@
 """The replay run: slice after slice of a lane, each of one consumer's letters, to that consumer's target."""
 
+import time
 from contextlib import suppress
 from datetime import timedelta
 
@@ -19,6 +20,8 @@ from dlq.targets import HandlerTarget, find_target
 
 # How often a lane asks whether replays are allowed again.
 STOPPED_SECONDS = 5
+# While a lane has something to send it looks this often for what has been heard: the look costs what is on its way.
+LOOK_SECONDS = 0.5
 
 
 class TargetGoneError(Exception):
@@ -37,13 +40,20 @@ class Replay:
         options = ReplayOptions.of(hold.run)
         if hold.run.options.get("confirms") and (step := self.hear(hold)):
             return step
-        limit = pace.allot(hold.run, options)
+        rung, most = ladder.get_rung(hold.run), pace.UNLIMITED
+        if options.pace:
+            following = self.list_next(hold.run, hold.number, rung=rung, limit=1)
+            if not following:
+                # One that only waits for the others must not use up what they may play.
+                return ladder.climb(hold)
+            most = self.batch_size(following[0].source, following[0].consumer)
+        limit = pace.allot(hold.run, options, most)
         if not isinstance(limit, int):
             return Step(wait_until=limit)
         found = trial.begin(
             hold,
             self.list_next,
-            rung=ladder.get_rung(hold.run),
+            rung=rung,
             limit=limit,
             by_sequence=options.dry_run,
             batch_size=self.batch_size,
@@ -51,6 +61,8 @@ class Replay:
         if found is None:
             return ladder.climb(hold)
         try:
+            # A sequence that is not cut in two may be longer than what was allotted.
+            pace.charge(hold.run, options, len(found.item_ids) - limit)
             results = self.play(hold, found, options)
         except LaneLostError:
             raise
@@ -65,13 +77,17 @@ class Replay:
 
     def hear(self, hold: Hold) -> Step | None:
         """Settle what was sent and has been heard of; None: there is more to send."""
+        if self.has_next(hold) and time.monotonic() - hold.looked_at < LOOK_SECONDS:
+            return None
         results = confirming.settle(hold)
+        hold.looked_at = time.monotonic()
         if results.failed_count:
             ladder.watch(hold.run, results)
             return MORE
-        if self.list_next(hold.run, hold.number, rung=ladder.get_rung(hold.run), limit=1):
-            return None
-        return confirming.wait(hold)
+        return None if self.has_next(hold) else confirming.wait(hold)
+
+    def has_next(self, hold: Hold) -> bool:
+        return bool(self.list_next(hold.run, hold.number, rung=ladder.get_rung(hold.run), limit=1))
 
     def list_next(self, run: Run, lane: int, *, rung: int, limit: int) -> list[queue.Next]:
         return queue.list_next(run, lane, rung=rung, limit=limit)

@@ -34,6 +34,9 @@ def climb(hold: Hold) -> Step:
             return MORE
         if get_rung(run) == REST:
             return DONE
+        if run.state not in Run.WORKABLE:
+            # Another lane has paused it since this one looked, and its failures count as seen: it must not climb.
+            return MORE
         lowest = min_rung(run)
         if lowest is not None and lowest <= get_rung(run):
             return Step(wait_until=timezone.now() + WAIT_FOR_OTHERS)

@@ -11,6 +11,8 @@ LANES = (1, 2, 4)
 # The canary ladder: so many letters, each the head of another sequence, then the rest.
 RUNG_SIZES = (1, 10, 100)
 REST = len(RUNG_SIZES) + 1
+# What somebody may ask for.
+MOST_PACE, MOST_FAILURES = 100_000, 1_000_000
 
 
 def ladder_sizes() -> list[int]:

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.utils import timezone
 
 from dashboard.models import Lane, Run
 from dashboard.runs.kinds import Outcome
 from dlq.models import DeadLetter, FailureGroup
 from dlq.recording import Failure, record_failures
 from dlq.replay.rows import Row
+from dlq.replay.took import Took
 from projections.api import NATIVE
 
 MOST_TRACE = 20_000
@@ -31,12 +31,13 @@ SUCCEEDED, SENT, UNCONFIRMED, SAME, NEW, HELD, SKIPPED = (
 OUTCOMES = (SUCCEEDED, SENT, UNCONFIRMED, SAME, NEW, HELD, SKIPPED)
 FAILED = (SAME.name, NEW.name)
 
-# The letters that were handled close, with a try each; compare-and-set is not needed: the caller holds their locks.
+# The letters that were handled close, with a try each. One that somebody closed while it was sent stays as it is; one
+# that followed its source did so because of this replay.
 CLOSE_LETTERS = """
 UPDATE dlq_deadletter SET
     status = 'resolved', resolution = 'replayed', closed_by = %(actor)s, close_reason = %(reason)s,
     closed_at = now(), replays = replays + 1
-WHERE id = ANY(%(ids)s)
+WHERE id = ANY(%(ids)s) AND (status IN ('failed', 'parked') OR resolution = 'at_source')
 """
 ADD_SUCCESSES = """
 INSERT INTO dlq_attempt (letter_id, at, duration_ms, outcome, error_type, error_message, category, group_id, run_id)
@@ -88,8 +89,8 @@ class Results:
     def skip(self, row: Row, note: str) -> None:
         self.endings.append(Ending(row, SKIPPED, note))
 
-    def fail(self, row: Row, error: BaseException, *, payload: Any, duration_ms: int, run: Run) -> None:
-        self.failures.append((row, describe_failure(row, error, payload, duration_ms, run)))
+    def fail(self, row: Row, error: BaseException, *, payload: Any, took: Took, run: Run) -> None:
+        self.failures.append((row, describe_failure(row, error, payload, took, run)))
 
     @property
     def failed_count(self) -> int:
@@ -146,7 +147,7 @@ class Results:
             lane.count(name, number)
 
 
-def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: int, run: Run) -> Failure:
+def describe_failure(row: Row, error: BaseException, payload: Any, took: Took, run: Run) -> Failure:
     return Failure(
         source=row.source,
         consumer=row.consumer,
@@ -162,8 +163,9 @@ def describe_failure(row: Row, error: BaseException, payload: Any, duration_ms: 
         # The end of a trace is where it happened.
         stacktrace="".join(format_exception(error))[-MOST_TRACE:],
         category=getattr(error, "category", ""),
-        failed_at=timezone.now(),
-        duration_ms=duration_ms,
+        # When it began: to whom the letter closed while it was sent this is no later failure.
+        failed_at=took.began_at,
+        duration_ms=took.duration_ms,
         run_id=run.pk,
     )
 

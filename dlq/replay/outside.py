@@ -18,11 +18,13 @@ from django.utils import timezone
 
 from breakers.api import BreakerOpen
 from dashboard.runs.lanes import Hold, LaneLostError
+from dlq.models.words import UNSETTLED
 from dlq.replay import confirming
 from dlq.replay.delivery import make_delivery
 from dlq.replay.outcomes import SENT, Ending, Results
 from dlq.replay.playing import hold_back, until_breaker
 from dlq.replay.rows import Ahead, Row, lock_rows
+from dlq.replay.took import Stopwatch, Took
 from dlq.replay.trial import MOST_DEATHS, Trial, clear
 from dlq.replay.watch import NoWatch, Watch
 from dlq.targets import Answer, Delivery, Target, TargetError, TooLateError, get_confirmation_time
@@ -40,15 +42,15 @@ def play(hold: Hold, target: Target, trial: Trial) -> Results:
         error: BaseException = TargetError(
             f"The worker died {MOST_DEATHS} times while it sent this.", permanent=True
         )
-        return record(hold, target, row, delivery, error, 0)
-    began = time.monotonic()
-    last_moment = began + hold.remaining_seconds - target.timeout_seconds
+        return record(hold, target, row, delivery, error, Took(timezone.now(), 0))
+    stopwatch = Stopwatch()
+    last_moment = time.monotonic() + hold.remaining_seconds - target.timeout_seconds
     try:
         with Watch() if trial.is_watched else NoWatch() as watch, watch.trying(row.item_id):
             answer = deliver(target, replace(delivery, send_before=last_moment))
     except TooLateError:
         raise LaneLostError(f"run {hold.run.pk} lane {hold.number}: too late to send anything") from None
-    return record(hold, target, row, delivery, answer, round(1000 * (time.monotonic() - began)))
+    return record(hold, target, row, delivery, answer, stopwatch.stop())
 
 
 def prepare(hold: Hold, trial: Trial) -> tuple[Results, Delivery | None, Row | None]:
@@ -56,7 +58,7 @@ def prepare(hold: Hold, trial: Trial) -> tuple[Results, Delivery | None, Row | N
     results = Results()
     with hold.recording() as lane:
         [row] = lock_rows(trial.item_ids)
-        if row.status not in ("failed", "parked"):
+        if row.status not in UNSETTLED:
             results.skip(row, f"{row.status} meanwhile")
         elif row.is_erased:
             results.skip(row, "erased")
@@ -88,7 +90,7 @@ def record(
     row: Row,
     delivery: Delivery,
     answer: Answer | BaseException,
-    duration_ms: int,
+    took: Took,
 ) -> Results:
     results = Results()
     # As it was when the run was asked for: its lanes look for confirmations, or they do not.
@@ -103,11 +105,11 @@ def record(
             results.wait_until = timezone.now() + timedelta(seconds=answer.retry_after)
         elif isinstance(answer, BaseException):
             payload = delivery.body
-            results.fail(row, answer, payload=payload, duration_ms=duration_ms, run=hold.run)
+            results.fail(row, answer, payload=payload, took=took, run=hold.run)
         elif answer is Answer.DONE:
             results.succeed(row)
         elif is_confirmed:
-            confirming.mark_sent(row, lane, duration_ms)
+            confirming.mark_sent(row, lane, took)
         else:
             results.endings.append(Ending(row, SENT))
         results.save_letters(hold.run)

@@ -24,8 +24,8 @@ SLOWEST = 1 / 16
 RECOVERY = 1.1
 
 
-def allot(run: Run, options: ReplayOptions) -> int | datetime:
-    """How many letters this slice may take now, or when to ask again."""
+def allot(run: Run, options: ReplayOptions, most: int) -> int | datetime:
+    """How many letters this slice may take now, of the most that it can take, or when to ask again."""
     if not options.pace:
         return UNLIMITED
     with transaction.atomic():
@@ -35,11 +35,23 @@ def allot(run: Run, options: ReplayOptions) -> int | datetime:
         free_at = max(now, datetime.fromisoformat(run.options.get("allotted_to", now.isoformat())))
         if free_at - now > timedelta(seconds=MOST_SLEEP_SECONDS):
             return free_at
-        number = max(1, int(pace * ALLOTMENT_SECONDS))
+        number = min(most, max(1, int(pace * ALLOTMENT_SECONDS)))
         run.options["allotted_to"] = (free_at + timedelta(seconds=number / pace)).isoformat()
         run.save(update_fields=["options"])
     time.sleep((free_at - now).total_seconds())
     return number
+
+
+def charge(run: Run, options: ReplayOptions, number: int) -> None:
+    """The slice takes so many more than it was allotted: those that follow wait for them too."""
+    if not options.pace or number <= 0:
+        return
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run.pk)
+        pace = run.options.get("pace_now", options.pace)
+        allotted_to = datetime.fromisoformat(run.options["allotted_to"])
+        run.options["allotted_to"] = (allotted_to + timedelta(seconds=number / pace)).isoformat()
+        run.save(update_fields=["options"])
 
 
 def adjust(run: Run, options: ReplayOptions, results: Results) -> None:

@@ -1,6 +1,5 @@
 """The events of a slice, and handling them: hopefully, all at once; or carefully, with a savepoint each."""
 
-import time
 from datetime import datetime, timedelta
 
 from django.utils import timezone
@@ -8,11 +7,13 @@ from django.utils import timezone
 from breakers.api import BreakerOpen
 from dashboard.models import Run
 from dlq.models import Override
+from dlq.models.words import UNSETTLED
 from dlq.overrides import find_overrides
 from dlq.replay.outcomes import Results
 from dlq.replay.rows import Ahead, Row
+from dlq.replay.took import Stopwatch
 from dlq.replay.watch import NoWatch, Watch
-from projections.api import Alarm, Projector, StoredEvent, pipelining, read_at, try_once
+from projections.api import Alarm, Projector, StoredEvent, handle_all, read_at, try_once
 
 # A breaker that somebody holds open with no end is asked again after this long; so is a rebuild whether it is over.
 ASK_AGAIN = timedelta(seconds=30)
@@ -30,7 +31,7 @@ def find_events(
     for row in rows:
         event = stored.get(row.position or 0)
         override = overrides.get(row.event_id)
-        if row.status not in ("failed", "parked"):
+        if row.status not in UNSETTLED:
             results.skip(row, f"{row.status} meanwhile")
             continue
         if event is None or str(event.event_id) != row.event_id:
@@ -51,15 +52,8 @@ def play_hopefully(
 ) -> None:
     """Without savepoints: whatever is raised undoes the slice."""
     playable = [(row, event) for row, event in pairs if not hold_back(row, ahead, results)]
-    alarm.restart()
-    if projector.batch_handler and playable:
-        # In the order of the store, which is also that of each stream.
-        projector.handle_batch(sorted((event for _, event in playable), key=lambda event: event.position))
-    elif playable:
-        with pipelining(projector):
-            for _, event in playable:
-                alarm.restart()
-                projector.handle(event)
+    # In the order of the store, which is also that of each stream.
+    handle_all(projector, sorted((event for _, event in playable), key=lambda event: event.position), alarm)
     for row, _ in playable:
         results.succeed(row)
 
@@ -72,12 +66,13 @@ def play_carefully(
     results: Results,
     alarm: Alarm,
     watch: Watch | NoWatch,
+    stop_after: int | None,
 ) -> None:
-    """One by one, each undone alone; a breaker that refuses ends the slice before its event."""
+    """One by one, each undone alone; a breaker that refuses ends the slice before its event, and so do failures."""
     for row, event in pairs:
         if hold_back(row, ahead, results):
             continue
-        began = time.monotonic()
+        stopwatch = Stopwatch()
         with watch.trying(row.item_id):
             error = try_once(projector, event, alarm)
         if error is None:
@@ -86,9 +81,10 @@ def play_carefully(
             results.wait_until = until_breaker(error)
             return
         else:
-            duration_ms = round(1000 * (time.monotonic() - began))
-            results.fail(row, error, payload=event.data, duration_ms=duration_ms, run=run)
+            results.fail(row, error, payload=event.data, took=stopwatch.stop(), run=run)
             ahead.add(row)
+            if len(results.failures) == stop_after:
+                return
 
 
 def hold_back(row: Row, ahead: Ahead, results: Results) -> bool:

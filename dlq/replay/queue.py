@@ -27,27 +27,32 @@ ORDER BY rung, source, consumer, CASE WHEN %s THEN sequence_key ELSE '' END, seq
 ON CONFLICT (letter_id) WHERE is_active DO NOTHING
 """
 
-# The next of a lane that its ladder has come to.
+# The next of a lane that its ladder has come to. They are in the order of their rungs, so the first few tell; to look
+# for a rung among all that wait would take a look at each of them.
 LIST_NEXT = """
-SELECT i.id, i.deaths, l.source, l.consumer, l.sequence_key
-FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
-WHERE i.run_id = %s AND i.lane = %s AND i.is_active AND i.rung <= %s
-ORDER BY i.id LIMIT %s
+SELECT id, deaths, source, consumer, sequence_key FROM (
+    SELECT i.id, i.deaths, i.rung, l.source, l.consumer, l.sequence_key
+    FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
+    WHERE i.run_id = %(run)s AND i.lane = %(lane)s AND i.is_active
+    ORDER BY i.id LIMIT %(limit)s
+) AS first WHERE rung <= %(rung)s ORDER BY id
 """
 
-# The same where what was sent is still to be confirmed: the next of its sequence waits.
+# The same where what was sent is still to be confirmed: the next of its sequence waits. Each item is asked for the
+# letters that are open before it; to compare it with all that are on their way takes minutes when those are many.
 LIST_NEXT_CONFIRMED = """
-WITH waiting AS MATERIALIZED (
-    SELECT l.source, l.consumer, l.sequence_key
-    FROM dlq_letterrunitem s JOIN dlq_deadletter l ON l.id = s.letter_id
-    WHERE s.run_id = %(run)s AND s.lane = %(lane)s AND s.is_active AND s.outcome = 'sent' AND l.sequence_key <> ''
-)
-SELECT i.id, i.deaths, l.source, l.consumer, l.sequence_key
-FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
-WHERE i.run_id = %(run)s AND i.lane = %(lane)s AND i.is_active AND i.outcome = '' AND i.rung <= %(rung)s
-    AND NOT EXISTS (
-        SELECT FROM waiting w WHERE (w.source, w.consumer, w.sequence_key) = (l.source, l.consumer, l.sequence_key))
-ORDER BY i.id LIMIT %(limit)s
+SELECT id, deaths, source, consumer, sequence_key FROM (
+    SELECT i.id, i.deaths, i.rung, l.source, l.consumer, l.sequence_key
+    FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
+    WHERE i.run_id = %(run)s AND i.lane = %(lane)s AND i.is_active AND i.outcome = ''
+        AND NOT EXISTS (
+            SELECT FROM dlq_deadletter e JOIN dlq_letterrunitem s ON s.letter_id = e.id AND s.is_active
+            WHERE e.sequence_key = l.sequence_key AND e.sequence_key <> '' AND e.consumer = l.consumer
+                AND e.source = l.source AND e.status IN ('failed', 'parked')
+                AND (e.sequence_no, e.id) < (l.sequence_no, l.id) AND s.run_id = %(run)s AND s.outcome = 'sent'
+            OFFSET 0)
+    ORDER BY i.id LIMIT %(limit)s
+) AS first WHERE rung <= %(rung)s ORDER BY id
 """
 
 # What was parked behind the letters that have just been handled joins the run; in order, at its end. A sequence whose
@@ -121,12 +126,9 @@ def freeze(
 
 
 def list_next(run: Run, lane: int, *, rung: int, limit: int) -> list[Next]:
+    statement = LIST_NEXT_CONFIRMED if run.options.get("confirms") else LIST_NEXT
     with connection.cursor() as cursor:
-        if run.options.get("confirms"):
-            values = {"run": run.pk, "lane": lane, "rung": rung, "limit": limit}
-            cursor.execute(LIST_NEXT_CONFIRMED, values)
-        else:
-            cursor.execute(LIST_NEXT, [run.pk, lane, rung, limit])
+        cursor.execute(statement, {"run": run.pk, "lane": lane, "rung": rung, "limit": limit})
         return [Next(*row) for row in cursor.fetchall()]
 
 

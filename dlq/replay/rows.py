@@ -7,14 +7,14 @@ from django.db import connection
 Sequence = tuple[str, str, str]
 Place = tuple[int, int]
 
-# By id, the order in which everybody locks letters.
-LOCK_ROWS = """
+READ_ROWS = """
 SELECT i.id, i.deaths, l.id, l.source, l.consumer, l.event_id, l.event_type, l.sequence_key, l.sequence_no,
        l.position, l.status, l.group_id, l.erased_at IS NOT NULL, l.resolution = 'at_source'
 FROM dlq_letterrunitem i JOIN dlq_deadletter l ON l.id = i.letter_id
 WHERE i.id = ANY(%s)
-ORDER BY l.id FOR UPDATE OF l
 """
+# By id, the order in which everybody locks letters.
+LOCK_ROWS = f"{READ_ROWS}ORDER BY l.id FOR UPDATE OF l"
 
 # For each sequence, the first letter that is not settled and not among those in hand.
 FIND_AHEAD = """
@@ -54,8 +54,17 @@ class Row(NamedTuple):
 
 def lock_rows(item_ids: list[int]) -> list[Row]:
     """The items in the order in which they are to be played."""
+    return fetch_rows(LOCK_ROWS, item_ids)
+
+
+def read_rows(item_ids: list[int]) -> list[Row]:
+    """The same, not locked: their letters may change."""
+    return fetch_rows(READ_ROWS, item_ids)
+
+
+def fetch_rows(statement: str, item_ids: list[int]) -> list[Row]:
     with connection.cursor() as cursor:
-        cursor.execute(LOCK_ROWS, [item_ids])
+        cursor.execute(statement, [item_ids])
         return sorted(Row(*row) for row in cursor.fetchall())
 
 

@@ -22,10 +22,9 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import connection, transaction
-from django.db.models.functions import Now
 
 from dashboard.models import Lane
-from dashboard.runs.lanes import Hold, LaneLostError
+from dashboard.runs.lanes import Hold
 from dlq.replay.queue import Next
 
 MOST_DEATHS = 3
@@ -72,16 +71,17 @@ def begin(
     with transaction.atomic(), connection.cursor() as cursor:
         # The note must survive this process, not the server.
         cursor.execute("SET LOCAL synchronous_commit = off")
-        lane = lock_lane(hold)
+        lane = hold.lock()
         note = lane.cursor.pop("trial", None)
         if note and note["by"] != token_of(os.getpid()):
             cursor.execute(COUNT_DEATHS, [hold.run.pk, lane.number, note["first"], note["last"]])
         chosen = list_next(hold.run, lane.number, rung=rung, limit=1)
         size = len(chosen)
         if chosen and chosen[0].deaths < MOST_DEATHS:
-            size = min(limit, batch_size(chosen[0].source, chosen[0].consumer))
-            waiting = list_next(hold.run, lane.number, rung=rung, limit=size)
-            chosen = choose(waiting, by_sequence=by_sequence)
+            most = batch_size(chosen[0].source, chosen[0].consumer)
+            size = min(limit, most)
+            waiting = list_next(hold.run, lane.number, rung=rung, limit=most if by_sequence else size)
+            chosen = choose(waiting, size, by_sequence=by_sequence)
         if chosen and not chosen[0].deaths:
             lane.cursor["trial"] = {
                 "by": token_of(os.getpid()),
@@ -102,26 +102,18 @@ def begin(
     )
 
 
-def choose(waiting: list[Next], *, by_sequence: bool) -> list[Next]:
+def choose(waiting: list[Next], size: int, *, by_sequence: bool) -> list[Next]:
     """Those that can be tried together: of one consumer, with as many deaths; by sequence, none is cut in two."""
     first, last = waiting[0], waiting[-1]
-    alike = list(takewhile(lambda one: one.kin == first.kin, waiting))[
-        : MOST_WATCHED if first.deaths else None
-    ]
-    if by_sequence and alike[-1] is last and first.sequence_key != last.sequence_key:
-        return [one for one in alike if one.sequence_key != last.sequence_key]
-    return alike
-
-
-def lock_lane(hold: Hold) -> Lane:
-    lane = (
-        Lane.objects.select_for_update()
-        .filter(pk=hold.lane_id, epoch=hold.epoch, leased_until__gt=Now())
-        .first()
-    )
-    if lane is None:
-        raise LaneLostError(f"run {hold.run.pk} lane {hold.number} has a new holder")
-    return lane
+    size = min(size, MOST_WATCHED) if first.deaths else size
+    alike = list(takewhile(lambda one: one.kin == first.kin, waiting))
+    if not by_sequence:
+        return alike[:size]
+    if alike[-1] is last and first.sequence_key != last.sequence_key:
+        alike = [one for one in alike if one.sequence_key != last.sequence_key]
+    chosen = alike[:size]
+    key = chosen[-1].sequence_key
+    return [*chosen, *takewhile(lambda one: key and one.sequence_key == key, alike[size:])]
 
 
 def clear(lane: Lane) -> None:
@@ -133,6 +125,6 @@ def clear(lane: Lane) -> None:
 def withdraw(hold: Hold) -> None:
     """The slice did not come to its end, but its worker lives."""
     with transaction.atomic():
-        lane = lock_lane(hold)
+        lane = hold.lock()
         clear(lane)
         lane.save(update_fields=["cursor"])

@@ -23,8 +23,11 @@ class Watch:
     @contextmanager
     def trying(self, item_id: int) -> Iterator[None]:
         self._add(1, item_id)
-        yield
-        self._add(-1, item_id)
+        try:
+            yield
+        finally:
+            # Whatever was raised: the worker lives.
+            self._add(-1, item_id)
 
     def _add(self, number: int, item_id: int) -> None:
         with self._own.cursor() as cursor:

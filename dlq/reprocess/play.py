@@ -7,6 +7,7 @@ slice, so at most that one is done again.
 """
 
 from dlq.models import Override
+from dlq.models.words import UNSETTLED
 from dlq.overrides import find_overrides
 from dlq.replay.handler import LetterSlice
 from dlq.replay.outcomes import Results
@@ -40,11 +41,13 @@ def find_pairs(found: EventRows, projector: Projector, checkpoint: int, results:
     overrides = find_overrides(projector.name, (row.event_id for row in found.rows), source=NATIVE)
     unhandled = find_unhandled(projector.name, found.events.values())
     pairs = []
+    for row in found.gone:
+        results.skip(row, "not in the event store")
     for row in found.rows:
         event, override = found.events[row.item_id], overrides.get(row.event_id)
         if override and override.kind != Override.Kind.REPLACED:
             results.skip(row, f"{override.kind} by {override.actor}")
-        elif row.status in ("failed", "parked"):
+        elif row.status in UNSETTLED:
             letter_id = found.letters[row.event_id].id
             results.hold(row, f"open as a letter already, which can be replayed (letter {letter_id})")
         elif event.position in unhandled:

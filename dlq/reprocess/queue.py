@@ -25,9 +25,12 @@ SELECT %s, abs(hashtextextended(stream, 0) %% %s) %% %s, position, '', true, run
 FROM ranked ORDER BY rung, CASE WHEN %s THEN stream ELSE '' END, position
 """
 
+# As in replay/queue.py: the first few tell.
 LIST_NEXT = """
-SELECT id, deaths, position FROM dlq_letterrunitem
-WHERE run_id = %s AND lane = %s AND is_active AND rung <= %s ORDER BY id LIMIT %s
+SELECT id, deaths, position FROM (
+    SELECT id, deaths, position, rung FROM dlq_letterrunitem
+    WHERE run_id = %s AND lane = %s AND is_active ORDER BY id LIMIT %s
+) AS first WHERE rung <= %s ORDER BY id
 """
 
 
@@ -39,7 +42,7 @@ def freeze(run: Run, judged: str, values: list[Any], options: ReplayOptions) -> 
 def list_next(run: Run, lane: int, *, rung: int, limit: int) -> list[Next]:
     [consumer] = run.options["consumers"]
     with connection.cursor() as cursor:
-        cursor.execute(LIST_NEXT, [run.pk, lane, rung, limit])
+        cursor.execute(LIST_NEXT, [run.pk, lane, limit, rung])
         rows = cursor.fetchall()
     # Only a dry run must not cut a stream in two, and so needs to know it.
     events = read_at(position for *_, position in rows) if run.options["dry_run"] else {}

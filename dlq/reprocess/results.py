@@ -6,6 +6,7 @@ from typing import Any
 from dashboard.models import Lane, Run
 from dlq.replay.outcomes import ADD_SUCCESSES, FAILED, Results, describe_failure, execute
 from dlq.replay.rows import Row
+from dlq.replay.took import Took
 from dlq.reprocess.rows import LAST, Letter
 from projections.api import NATIVE, StoredEvent, describe_event
 
@@ -33,9 +34,9 @@ class EventResults(Results):
         else:
             super().hold_behind(row, letter_id)
 
-    def fail(self, row: Row, error: BaseException, *, payload: Any, duration_ms: int, run: Run) -> None:
+    def fail(self, row: Row, error: BaseException, *, payload: Any, took: Took, run: Run) -> None:
         event = self.events[row.item_id]
-        failure = describe_failure(row, error, payload, duration_ms, run)
+        failure = describe_failure(row, error, payload, took, run)
         # The letter may be the event's first, and is to know of it what live consumption would have told.
         told = describe_event(row.consumer, event) | {"payload": event.data, "headers": event.metadata}
         self.failures.append((row, replace(failure, **told)))

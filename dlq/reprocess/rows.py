@@ -41,8 +41,14 @@ class EventRows:
             self.letters = {event_id: Letter(*found) for event_id, *found in cursor.fetchall()}
         self.events: dict[int, StoredEvent] = {}
         self.rows: list[Row] = []
+        # Of events that were pruned since they were chosen.
+        self.gone: list[Row] = []
         for item_id, deaths, position in items:
-            event = self.events[item_id] = stored[position]
+            event = stored.get(position)
+            if event is None:
+                self.gone.append(make_gone(item_id, deaths, consumer, position))
+                continue
+            self.events[item_id] = event
             letter = self.letters.get(str(event.event_id), Letter())
             self.rows.append(
                 Row(
@@ -62,3 +68,9 @@ class EventRows:
                     is_closed_at_source=False,
                 )
             )
+
+
+def make_gone(item_id: int, deaths: int, consumer: str, position: int) -> Row:
+    """All that is still known of it."""
+    known = (item_id, deaths, LAST, NATIVE, consumer, "", "", "", 0, position, "", None)
+    return Row(*known, is_erased=False, is_closed_at_source=False)

@@ -5,7 +5,7 @@ What becomes of them is known only if there is a result backend that we may read
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -29,11 +29,11 @@ class CeleryTarget:
     """The task gets the event as its only argument; the same try twice has the same task id."""
 
     name: str
-    broker_url: str
+    broker_url: str = field(repr=False)
     task: str
     queue: str = "celery"
     # Where its workers leave their results; empty: we may not read them.
-    result_backend: str = ""
+    result_backend: str = field(default="", repr=False)
     # The console as the task reaches it, such as https://redrive.internal; empty: it does not call back.
     callback_url: str = ""
     confirm_seconds: float = 900.0
@@ -48,8 +48,10 @@ class CeleryTarget:
     def deliver(self, delivery: Delivery) -> Answer:
         try:
             payload = json.loads(delivery.body)
-        except ValueError:
-            raise TargetError("The event is not JSON, and tasks take nothing else.", permanent=True) from None
+        except (ValueError, RecursionError):
+            raise TargetError(
+                "The event is not JSON, or nested too deeply, and tasks take nothing else.", permanent=True
+            ) from None
         delivery.check_time()
         try:
             get_app(self.broker_url, self.result_backend).send_task(

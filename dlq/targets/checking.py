@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard.config import refuse_unknown
+from dashboard.words import agree
 
 # Not keys: its own name, and the kind that was read already.
 NO_KEYS = {"name", "kind"}
@@ -59,7 +60,7 @@ def describe(value: Any) -> str:
     """What it is, without repeating it."""
     if isinstance(value, dict):
         wrong = [key for key, one in value.items() if not isinstance(one, str)]
-        return f"a table in which {' and '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} no text"
+        return f"a table in which {' and '.join(wrong)} {agree(len(wrong), 'is', 'are')} no text"
     if value == "":
         return "empty"
     return {str: "text", list: "a list", int: "a number", float: "a number"}.get(

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from breakers.api import Breaker, find_obstacles, get_breaker, get_profile
 from dlq.targets.base import Answer, Delivery, Health, TargetError
+from projections.api import HandlerTimeoutError
 
 # What an answer may say about why; the rest of it is not read.
 MOST_READ = 2_000
@@ -34,8 +35,8 @@ class HttpTarget:
     name: str
     url: str
     method: str = "POST"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    secret: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secret: str = field(default="", repr=False)
     secret_header: str = "Authorization"  # noqa: S105
     timeout_seconds: float = 10.0
     dedup_seconds: int = 300
@@ -87,6 +88,10 @@ class HttpTarget:
             return response.status, response.getheader("Retry-After", ""), text
         except (OSError, http.client.HTTPException) as error:
             trouble = f"{self.name} did not answer: {type(error).__name__} {error}".strip()
+            raise HttpTroubleError(trouble, permanent=False) from error
+        except HandlerTimeoutError as error:
+            # Whoever sends sees to the time; for the breaker this is no interruption, but a server that hangs.
+            trouble = f"{self.name} took longer than {self.timeout_seconds:g} s."
             raise HttpTroubleError(trouble, permanent=False) from error
         finally:
             connection.close()

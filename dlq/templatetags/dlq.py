@@ -6,7 +6,6 @@ from django.forms import BoundField, ChoiceField
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard.charts import draw_bars, draw_outline
 from dashboard.fields import EXAMPLE_TIME, TimeField
 from dashboard.markup import markup
 from dlq.models.words import Category, Status, Tier
@@ -26,7 +25,6 @@ STATUS_WORDS = {
     Status.DISCARDED: "Discarded",
 }
 SELECTED = SafeString(" selected")
-SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 96, 20
 
 
 # The words are few, and every row of a list has two of them.
@@ -48,22 +46,6 @@ def category_word(category: str) -> SafeString:
     if not category:
         return SafeString("")
     return markup('<span class="category {}">{}</span>', category, Category(category).label.lower())
-
-
-@register.simple_tag
-def sparkline(values: list[int], tone: str = "") -> SafeString:
-    """Failures by the hour, the current hour last."""
-    bars = draw_bars(values, width=SPARKLINE_WIDTH, height=SPARKLINE_HEIGHT)
-    return markup(
-        '<svg class="sparkline {}" width="{}" height="{}" role="img" aria-label="{}">'
-        '<line x2="{}" y1="{}" y2="{}"/><path d="{}"/></svg>',
-        tone,
-        SPARKLINE_WIDTH,
-        SPARKLINE_HEIGHT,
-        f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
-        *(SPARKLINE_WIDTH, SPARKLINE_HEIGHT, SPARKLINE_HEIGHT),
-        draw_outline(bars),
-    )
 
 
 @register.simple_tag

@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, JsonResponse, RawPostDataException
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from dlq.cleaning import clean_text
 from dlq.models import LetterRunItem
 from dlq.operations.deliveries import AlreadyConfirmed
 from dlq.operations.deliveries import confirm_delivery as keep
@@ -49,15 +50,18 @@ def read_refusal(request: HttpRequest) -> Refusal | None:
         raise BadConfirmation(f"The body is longer than {MOST_BYTES:,} bytes.")
     try:
         said: Any = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError, RawPostDataException):
+        # A form with files, too, is no document.
         said = None
     outcome = said.get("outcome") if isinstance(said, dict) else None
     if outcome not in ("succeeded", "failed"):
         raise BadConfirmation(f"outcome is {outcome!r}. {SHAPE}")
     texts = {name: said.get(name, "") for name in ("error_type", "error_message", "stacktrace")}
-    if not all(isinstance(text, str) and "\0" not in text for text in texts.values()):
+    if not all(isinstance(text, str) for text in texts.values()):
         raise BadConfirmation(f"error_type, error_message and stacktrace are text. {SHAPE}")
-    return Refusal(**texts) if outcome == "failed" else None
+    # Whoever cuts a text may leave half a character, and what failed is told all the same.
+    cleaned = {name: clean_text(text) for name, text in texts.items()}
+    return Refusal(**cleaned) if outcome == "failed" else None
 
 
 def answer(status: int, sentence: str) -> JsonResponse:

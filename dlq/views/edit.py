@@ -25,8 +25,10 @@ FEWEST_ROWS, MOST_ROWS = 8, 30
 def edit(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     letter = get_editable(request, letter_id)
     replacement = find_replacement(letter)
-    payload = replacement.payload if replacement else find_payload(letter)
-    return show(request, letter, write_json(payload))
+    original = find_payload(letter)
+    if replacement or original is not None:
+        return show(request, letter, write_json(replacement.payload if replacement else original))
+    return show(request, letter, "", is_unreadable=True)
 
 
 @require_POST
@@ -69,8 +71,12 @@ def save(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
 
 
 def get_editable(request: HtmxHttpRequest, letter_id: int) -> DeadLetter:
-    letter = queries.get_letter(letter_id).letter
-    if hides_values(find_payload(letter), Masker(request.user)):
+    """The letter; refused to whoever may not see all that the original says, or what is in its place."""
+    letter, masker = queries.get_letter(letter_id).letter, Masker(request.user)
+    replacement = find_replacement(letter)
+    if hides_values(find_payload(letter), masker) or (
+        replacement and hides_values(replacement.payload, masker)
+    ):
         raise PermissionDenied("This payload holds masked values; to edit it you must be allowed to unmask.")
     return letter
 
@@ -83,6 +89,7 @@ def show(
     changes: list[tuple[str, str]] | None = None,
     is_compared: bool = False,
     takes_back: bool = False,
+    is_unreadable: bool = False,
     problem: str = "",
     wrong: str = "",
     status: int = 200,
@@ -95,6 +102,7 @@ def show(
         "changes": changes,
         "is_compared": is_compared,
         "takes_back": takes_back,
+        "is_unreadable": is_unreadable,
         "replacement": find_replacement(letter),
         "problem": problem,
         "wrong": wrong,

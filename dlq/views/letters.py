@@ -18,10 +18,11 @@ from dlq.json_tree import Tree
 from dlq.links import list_links
 from dlq.masking import Masker
 from dlq.models import DeadLetter
+from dlq.models.words import UNSETTLED
 from dlq.offers import Offers, find_offers
+from dlq.queries.edit import find_replacement
 from dlq.stacktrace import read_lines
 from dlq.tables import LetterTable
-from dlq.verbs import OPEN
 from projections.api import NATIVE, describe_place, find_projector
 from sources.api import describe_only_copy, describe_rows, why_not
 
@@ -106,12 +107,14 @@ def render_letter(
         "most_text": MOST_TEXT,
         "is_cut": tree.is_cut if tree else len(shown.payload_text) > MOST_TEXT,
         "can_copy": 0 < len(shown.payload_text) <= MOST_COPIED,
+        # Else a replay would hand over something else than the page shows.
+        "replacement": find_replacement(detail.letter),
         "links": list_links(detail.letter),
         "offers": offers,
         "only_copy": describe_only_copy(
             detail.letter.source, detail.letter.topic, detail.letter.first_failed_at
         ),
-        "foreign": describe_rows(detail.letter.pk, is_open=detail.letter.status in OPEN),
+        "foreign": describe_rows(detail.letter.pk, is_open=detail.letter.status in UNSETTLED),
         "place": describe_checkpoint(detail.letter),
         # Only what a declared projection handles can be handled once more.
         "is_projected": detail.letter.source == NATIVE and find_projector(detail.letter.consumer) is not None,
@@ -122,7 +125,7 @@ def render_letter(
 
 def describe_checkpoint(letter: DeadLetter) -> str:
     """Whether whoever runs its consumer will come to it by itself; empty: that is not known, or nobody needs to."""
-    if letter.source == NATIVE or letter.status not in OPEN:
+    if letter.source == NATIVE or letter.status not in UNSETTLED:
         return ""
     return describe_place(letter.source, letter.consumer, event_id=letter.event_id, position=letter.position)
 

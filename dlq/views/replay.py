@@ -13,14 +13,21 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
-from dlq.filters import LetterFilter
+from dashboard.posted import read_number, read_request_key
+from dlq.filters import OPEN, LetterFilter
 from dlq.forms import ReplayForm
 from dlq.models import ReplaySwitch
 from dlq.operations import ReplayRefused, allow_replays, start_replay, stop_replays
-from dlq.operations.errors import OperationError
+from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.replay import ReplayPreview, preview_replay
 from dlq.queries.replay_run import MOST_COUNTED, count_active_replays
-from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
+from dlq.views.selecting import (
+    FORM_FIELDS,
+    back_url,
+    is_typed,
+    read_selection,
+    refuse_untyped,
+)
 
 # What the confirmation adds to the selection when it posts it back.
 OWN_FIELDS = FORM_FIELDS | {*ReplayForm.base_fields, "acknowledged"}
@@ -35,11 +42,22 @@ def confirm_replay(request: HtmxHttpRequest) -> HttpResponse:
 
 
 def confirm(
-    request: HtmxHttpRequest, params: QueryDict, *, problem: str = "", wrong: str = "", status: int = 200
+    request: HtmxHttpRequest,
+    params: QueryDict,
+    *,
+    problem: str = "",
+    wrong: str = "",
+    untyped: int = 0,
+    again: ConfirmAgain | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     """Count what would be replayed and say what follows; after a problem, with the numbers as they are now."""
     selection = read_selection(request, params, watermark=None)
     found = preview_replay(selection, **read_extent(params))
+    if untyped:
+        problem, wrong = refuse_untyped(f"replay {untyped:,} letters", untyped, found.count)
+    if again:
+        problem = again.tell(found.count)
     context = {
         "preview": found,
         "fields": [
@@ -70,8 +88,7 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
     if not form.is_valid():
         return confirm(request, params, problem=form.problem, status=422)
     if not is_typed(params, confirmed):
-        problem = f"To replay {confirmed:,} letters, type that number."
-        return confirm(request, params, problem=problem, wrong="typed", status=422)
+        return confirm(request, params, untyped=confirmed, status=422)
     extent = read_extent(params)
     try:
         run = start_replay(
@@ -79,13 +96,15 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
             confirmed=confirmed,
             options=form.options(force=extent["force"]),
             actor=request.user,
-            request_key=read_key(params),
+            request_key=read_request_key(params),
             reason=form.cleaned_data["reason"],
             with_earlier=extent["with_earlier"],
             acknowledged="acknowledged" in params,
         )
     except ReplayRefused as error:
         return confirm(request, params, problem=str(error), wrong=error.field, status=409)
+    except ConfirmAgain as error:
+        return confirm(request, params, again=error, status=409)
     except OperationError as error:
         return confirm(request, params, problem=str(error), status=409)
     return redirect("runs:run", run_id=run.pk)
@@ -94,12 +113,7 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @needs("replay.stop_all")
 def confirm_stop(request: HtmxHttpRequest) -> HttpResponse:
-    context = {
-        "active_count": count_active_replays(),
-        "most_counted": MOST_COUNTED,
-        "switch": ReplaySwitch.objects.first(),
-    }
-    return render_page(request, "dlq/confirm_stop_replays.html", context, title="Stop all replays")
+    return render_switch(request, "dlq/confirm_stop_replays.html", "Stop all replays")
 
 
 @require_POST
@@ -113,12 +127,7 @@ def stop(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs("replay.allow_all")
 def confirm_allow(request: HtmxHttpRequest) -> HttpResponse:
-    context = {
-        "active_count": count_active_replays(),
-        "most_counted": MOST_COUNTED,
-        "switch": ReplaySwitch.objects.first(),
-    }
-    return render_page(request, "dlq/confirm_allow_replays.html", context, title="Allow replays again")
+    return render_switch(request, "dlq/confirm_allow_replays.html", "Allow replays again")
 
 
 @require_POST
@@ -127,6 +136,16 @@ def allow(request: HttpRequest) -> HttpResponse:
     allow_replays(actor=request.user, reason=request.POST.get("reason", "").strip())
     messages.success(request, "Replays go on where they were.")
     return redirect("runs:runs")
+
+
+def render_switch(request: HtmxHttpRequest, template: str, title: str) -> HttpResponse:
+    """The switch for all replays as it is, and how many of them it is about."""
+    context = {
+        "active_count": count_active_replays(),
+        "most_counted": MOST_COUNTED,
+        "switch": ReplaySwitch.objects.first(),
+    }
+    return render_page(request, template, context, title=title)
 
 
 def read_extent(params: QueryDict) -> dict[str, bool]:
@@ -164,7 +183,7 @@ def write_command(params: QueryDict, found: ReplayPreview) -> Command:
         which = [f"--failed-in-run {read_number(params, 'run')}"]
     elif scope == "matching":
         given = [(name, params[name]) for name in LetterFilter.base_fields if params.get(name)]
-        which = [f"--filter {quote(f'{name}={value}')}" for name, value in given or [("status", "")]]
+        which = [f"--filter {quote(f'{name}={value}')}" for name, value in given or [("status", OPEN)]]
     else:
         which = [f"--letter {int(pk)}" for pk in params.getlist("id") if pk.isascii() and pk.isdigit()]
     extent = [f"--{name.replace('_', '-')}" for name, is_given in read_extent(params).items() if is_given]

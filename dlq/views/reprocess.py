@@ -12,14 +12,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.posted import read_number, read_request_key
 from dlq.forms import EventsForm, ReplayForm
 from dlq.models import ReplaySwitch
 from dlq.operations import ReplayRefused, start_reprocess
-from dlq.operations.errors import OperationError
+from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.reprocess import preview_reprocess
 from dlq.reprocess.choice import EventChoice
 from dlq.views.replay import REASON, Command
-from dlq.views.selecting import is_typed, read_key, read_number
+from dlq.views.selecting import is_typed, refuse_untyped
 from projections.api import PickError
 
 
@@ -40,8 +41,7 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
     if not form.is_valid():
         return show(request, params, problem=form.problem, status=422)
     if not is_typed(params, confirmed):
-        problem = f"To reprocess {confirmed:,} events, type that number."
-        return show(request, params, problem=problem, wrong="typed", status=422)
+        return show(request, params, untyped=confirmed, status=422)
     try:
         run = start_reprocess(
             events.choice,
@@ -49,19 +49,28 @@ def start(request: HtmxHttpRequest) -> HttpResponse:
             confirmed=confirmed,
             options=form.options(force=False),
             actor=request.user,
-            request_key=read_key(params),
+            request_key=read_request_key(params),
             reason=form.cleaned_data["reason"],
             acknowledged="acknowledged" in params,
         )
     except ReplayRefused as error:
         return show(request, params, problem=str(error), wrong=error.field, status=409)
+    except ConfirmAgain as error:
+        return show(request, params, problem=str(error), again=error, status=409)
     except OperationError as error:
         return show(request, params, problem=str(error), status=409)
     return redirect("runs:run", run_id=run.pk)
 
 
 def show(
-    request: HtmxHttpRequest, params: QueryDict, *, problem: str = "", wrong: str = "", status: int = 200
+    request: HtmxHttpRequest,
+    params: QueryDict,
+    *,
+    problem: str = "",
+    wrong: str = "",
+    untyped: int = 0,
+    again: ConfirmAgain | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     """The choice, and once it makes sense what it means; after a problem, with the numbers as they are now."""
     events = EventsForm(params if params else None)
@@ -73,6 +82,10 @@ def show(
             problem, status = problem or str(error), max(status, 422)
     elif events.is_bound:
         status = max(status, 400)
+    if preview and untyped:
+        problem, wrong = refuse_untyped(f"reprocess {untyped:,} events", untyped, preview.count, "event")
+    if preview and again:
+        problem = again.tell(preview.count)
     context = {
         "events": events,
         "zone": settings.TIME_ZONE,

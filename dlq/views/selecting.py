@@ -1,6 +1,4 @@
-"""Reading what a confirmation was about: the selection, its number, and the key that makes a double click one."""
-
-from uuid import UUID
+"""Reading what a confirmation was about: the selection, and whether its number was typed."""
 
 from django.conf import settings
 from django.core.exceptions import BadRequest
@@ -8,9 +6,11 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from dashboard.posted import read_number
 from dlq.filters import LetterFilter
 from dlq.models import FailureGroup
 from dlq.operations import find_replay, select_failed
+from dlq.operations.errors import ConfirmAgain
 from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
 
 # What the confirmation adds to the selection when it posts it back.
@@ -29,7 +29,7 @@ def read_selection(
             run = find_replay(read_number(params, "run"))
             if run is None:
                 raise Http404("There is no such replay.")
-            return select_failed(run)
+            return select_failed(run, watermark)
         if params.get("scope") == "matching":
             form = LetterFilter(params, user=request.user)
             if not form.is_valid():
@@ -55,21 +55,14 @@ def back_url(params: QueryDict) -> str:
     return reverse("dlq:letters") + (f"?{kept.urlencode()}" if kept else "")
 
 
-def read_number(params: QueryDict, name: str) -> int:
-    text = params.get(name, "")
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise BadRequest(f"{name} is {text!r}; it must be a number. Go back and try again.")
-    return int(text)
-
-
-def read_key(params: QueryDict) -> UUID:
-    try:
-        return UUID(params.get("request_key", ""))
-    except ValueError:
-        raise BadRequest("request_key is missing or damaged; go back and confirm again.") from None
-
-
 def is_typed(params: QueryDict, number: int) -> bool:
     """Whether a number that is large enough to be typed was typed."""
     typed = params.get("typed", "").replace(",", "").strip()
     return number <= settings.TYPE_NUMBER_ABOVE or typed == str(number)
+
+
+def refuse_untyped(deed: str, confirmed: int, now: int, what: str = "letter") -> tuple[str, str]:
+    """What to say where the number was not typed, and at which field; another number by now is about the whole."""
+    if now != confirmed:
+        return str(ConfirmAgain(confirmed, now, what)), ""
+    return f"To {deed}, type that number.", "typed"

@@ -15,11 +15,19 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.access import may, needs
 from dashboard.markup import markup
 from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.posted import read_number, read_request_key
+from dashboard.words import agree, counted
 from dlq.operations import Done, handle_letters
-from dlq.operations.errors import OperationError, ReasonMissing
+from dlq.operations.errors import ConfirmAgain, OperationError, ReasonMissing
 from dlq.preview import preview
 from dlq.verbs import VERBS, Verb
-from dlq.views.selecting import FORM_FIELDS, back_url, is_typed, read_key, read_number, read_selection
+from dlq.views.selecting import (
+    FORM_FIELDS,
+    back_url,
+    is_typed,
+    read_selection,
+    refuse_untyped,
+)
 
 
 @require_safe
@@ -77,19 +85,27 @@ def confirm(
     *,
     problem: str = "",
     wrong: str = "",
+    untyped: int = 0,
+    again: ConfirmAgain | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Count what the verb would touch and say what follows; after a problem, with the numbers as they are now.
 
-    `wrong` names the field at which the problem is said; empty: it is about the whole.
+    `wrong` names the field at which the problem is said; empty: it is about the whole. `untyped` is the number that
+    was confirmed and not typed.
     """
     params = request.GET if params is None else params
     # A new count takes a new watermark: what arrived since is part of it.
     selection = read_selection(request, params, watermark=None, closed=verb.name == "restore")
     found = preview(verb, selection)
     total = found.total(with_followers=True)
+    now = found.total(with_followers=params.get("followers") == "along")
+    if untyped:
+        problem, wrong = refuse_untyped(f"{verb.name} {untyped:,} letters", untyped, now)
+    if again:
+        problem = again.tell(now)
     # What stands at a field that is not asked for any more would be said nowhere.
-    if not found.count or (wrong == "typed" and total <= settings.TYPE_NUMBER_ABOVE):
+    if not found.count:
         wrong = ""
     context = {
         "verb": verb,
@@ -126,21 +142,22 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
     if replays_followers and not may(request.user, "replay.start"):
         raise PermissionDenied("To replay their followers you need the permission replay.start.")
     if not is_typed(params, confirmed):
-        problem = f"To {verb.name} {confirmed:,} letters, type that number."
-        return confirm(request, verb, params, problem=problem, wrong="typed", status=422)
+        return confirm(request, verb, params, untyped=confirmed, status=422)
     try:
         done = handle_letters(
             verb,
             selection,
             confirmed=confirmed,
             actor=request.user,
-            request_key=read_key(params),
+            request_key=read_request_key(params),
             reason=params.get("reason", "").strip(),
             with_followers=with_followers,
             replays_followers=replays_followers,
         )
     except ReasonMissing as error:
         return confirm(request, verb, params, problem=str(error), wrong="reason", status=409)
+    except ConfirmAgain as error:
+        return confirm(request, verb, params, again=error, status=409)
     except OperationError as error:
         return confirm(request, verb, params, problem=str(error), status=409)
     if done.run:
@@ -151,11 +168,11 @@ def handle(request: HtmxHttpRequest, verb: Verb) -> HttpResponse:
 
 def describe(verb: Verb, done: Done) -> SafeString:
     """What was done, what was not, and the way back."""
-    number = f"{done.count:,} letter{'' if done.count == 1 else 's'}"
+    number = counted(done.count, "letter")
     number = f"Payload of {number}" if verb.name == "erase" else number
     text = markup("{} {}.", number, verb.done)
     if done.moved_count:
-        were = "was" if done.moved_count == 1 else "were"
+        were = agree(done.moved_count, "was", "were")
         text += markup(" {} had moved on meanwhile and {} left alone.", f"{done.moved_count:,}", were)
     if verb.is_closing and done.ids:
         undo = reverse("dlq:confirm_restore") + "?" + urlencode([("id", pk) for pk in done.ids])

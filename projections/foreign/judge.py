@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from dashboard.templatetags.console import duration
+from dashboard.words import duration
 from projections.models import ForeignProjection
 from sources.api import Bound, ForeignCheckpoint
 

@@ -3,16 +3,18 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from django.conf import settings
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.attention import Need
+from dashboard.words import counted
 from projections.foreign.queries import find_lag, is_idle, is_late, is_recent_loss, is_undone
 from projections.foreign.watch import UNDONE
 from projections.lag import BURST_SECONDS
 from projections.models import ForeignProjection
-from projections.models.foreign import STALE_AFTER
+from projections.models.foreign import STALE_AFTER, find_stale_after
 from projections.needs import MOST_NEEDS, describe_lag, name_some, sum_up
 
 State = ForeignProjection.State
@@ -24,7 +26,8 @@ def find_troubled() -> Iterator[Need]:
     now = timezone.now()
     idle = Q(state=State.STALLED) | (Q(state=State.STOPPED) & ~Q(lag=0))
     late = Q(state=State.RUNNING, lag__gt=0, oldest_at__lt=now - timedelta(seconds=BURST_SECONDS))
-    fresh = Q(read_at__gt=now - STALE_AFTER)
+    seldom = [source for source in settings.SOURCES if find_stale_after(source) > STALE_AFTER]
+    fresh = Q(read_at__gt=now - STALE_AFTER) | Q(source__in=seldom)
     lost, undone = Q(unaccounted__number__gt=0), Q(reset__verdict=UNDONE)
     rows = ForeignProjection.objects.filter(((idle | late) & fresh) | lost | undone)
     found = list(rows.order_by("source", "name")[:MOST_TROUBLED])
@@ -35,7 +38,7 @@ def find_troubled() -> Iterator[Need]:
             yield Need(f"The reset of {row} seems undone", row.reset["sentence"], url, "See the checkpoint")
         if is_recent_loss(row):
             number = row.unaccounted["number"]
-            headline = f"{row} has {number:,} unaccounted event{'' if number == 1 else 's'}"
+            headline = f"{row} has {counted(number, 'unaccounted event')}"
             yield Need(headline, row.unaccounted["sentence"], url, "See which", "warn")
     yield from describe_late([row for row in found if is_late(row)])
 

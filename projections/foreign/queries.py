@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from dashboard.models import AuditEntry
-from dashboard.templatetags.console import duration
+from dashboard.words import say_ago
 from dlq.api import count_open
 from projections.charts import LagChart, draw_lag, draw_spark
 from projections.foreign.judge import STALLED_AFTER
@@ -34,6 +34,11 @@ class ForeignRow:
     @property
     def open_count(self) -> int:
         return self.letters.get("failed", 0)
+
+    @property
+    def no_letters(self) -> str:
+        """Why its source has no letters to be read; empty: it has, or one is open all the same."""
+        return "" if self.letters else why_not(self.projection.source, "reads_letters")
 
     @property
     def spark(self) -> str:
@@ -104,10 +109,11 @@ def list_samples(projections: list[ForeignProjection]) -> dict[int, list[Sample]
 
 def explain(row: ForeignProjection) -> Reason:
     if row.is_stale:
-        since = duration((timezone.now() - row.read_at).total_seconds())
-        sentence = f"{row.source} was last read {since} ago, so that nothing is known of it now."
+        sentence = f"{row.source} was last read {say_ago(row.read_at)}, so that nothing is known of it now."
         return Reason("Unknown", "warn", sentence)
-    return Reason(row.get_state_display(), get_tone(row), row.evidence)
+    # That it runs stands in its evidence; a badge that warns says of what.
+    is_slow = row.state == State.RUNNING and is_behind(row)
+    return Reason("Behind" if is_slow else row.get_state_display(), get_tone(row), row.evidence)
 
 
 def explain_worst(row: ForeignProjection) -> Reason:

@@ -10,6 +10,8 @@ from dlq.api import place_letters
 from projections.foreign.judge import judge
 from projections.foreign.watch import follow
 from projections.models import ForeignProjection, ForeignSample
+from projections.models.foreign import STALE_AFTER
+from projections.retention import KEEP_SAMPLES
 from sources.api import Checkpoints, ForeignCheckpoint, SourceError, Unaccounted
 
 State = ForeignProjection.State
@@ -20,17 +22,9 @@ MOST_LOOKS = 5
 # A checkpoint that nobody has seen for so long is of a projection that is no more.
 FORGET_AFTER = timedelta(days=7)
 COLUMNS = [
-    *(
-        "read_at",
-        "has_checkpoint",
-        "checkpoint",
-        "position",
-        "stamp",
-        "head",
-        "last_event_id",
-        "last_event_type",
-    ),
-    *("written_at", "moved_at", "lag", "lag_bound", "lag_note", "oldest_at"),
+    *("read_at", "has_checkpoint", "checkpoint", "position", "stamp", "head"),
+    *("last_event_id", "last_event_type", "written_at", "moved_at"),
+    *("lag", "lag_bound", "lag_note", "oldest_at"),
     *("state", "state_since", "evidence", "worker", "worker_seen_at", "unaccounted"),
 ]
 
@@ -163,7 +157,7 @@ def is_out_of_sight(known: dict[str, Any], losses: Unaccounted, now: datetime) -
 def take_samples() -> None:
     """Beat's measurement, from what was read last."""
     now = timezone.now()
-    rows = ForeignProjection.objects.filter(lag__isnull=False, read_at__gt=now - timedelta(seconds=60))
+    rows = ForeignProjection.objects.filter(lag__isnull=False, read_at__gt=now - STALE_AFTER)
     ForeignSample.objects.bulk_create(
         ForeignSample(projection=row, at=now, head=row.head, position=row.position, lag=row.lag or 0)
         for row in rows
@@ -172,6 +166,6 @@ def take_samples() -> None:
 
 def forget() -> None:
     now = timezone.now()
-    ForeignSample.objects.filter(at__lt=now - timedelta(days=2)).delete()
+    ForeignSample.objects.filter(at__lt=now - KEEP_SAMPLES).delete()
     ForeignProjection.objects.filter(has_checkpoint=False, moved_at__lt=now - FORGET_AFTER).delete()
     ForeignProjection.objects.filter(read_at__lt=now - FORGET_AFTER).delete()

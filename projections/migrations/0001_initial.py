@@ -238,6 +238,7 @@ class Migration(migrations.Migration):
                 ('since', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('next_at', models.DateTimeField(blank=True, null=True)),
                 ('attempt', models.IntegerField(default=0)),
+                ('tries', models.JSONField(blank=True, default=list)),
                 ('deaths', models.IntegerField(default=0)),
                 ('projection', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='waiting', to='projections.projection')),
             ],

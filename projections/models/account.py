@@ -65,7 +65,10 @@ class WaitingEvent(models.Model):
     breaker = models.TextField(blank=True)
     since = models.DateTimeField(db_default=Now())
     next_at = models.DateTimeField(null=True, blank=True)
+    # Failed tries since it waits: a policy counts them anew.
     attempt = models.IntegerField(default=0)
+    # All of its failed tries, to be told when it becomes a letter.
+    tries = models.JSONField(default=list, blank=True)
     # Counted before a try and cleared after it: what is left over are tries that nobody survived.
     deaths = models.IntegerField(default=0)
 

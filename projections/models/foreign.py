@@ -1,8 +1,11 @@
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
+
+from dashboard.config import every_seconds
 
 # A source is asked every few seconds; after this long what it said last is no longer the truth.
 STALE_AFTER = timedelta(seconds=60)
@@ -69,7 +72,7 @@ class ForeignProjection(models.Model):
 
     @property
     def is_stale(self) -> bool:
-        return timezone.now() - self.read_at > STALE_AFTER
+        return timezone.now() - self.read_at > find_stale_after(self.source)
 
     @property
     def is_worker_seen(self) -> bool:
@@ -82,6 +85,11 @@ class ForeignProjection(models.Model):
         if self.oldest_at is None:
             return None
         return max((timezone.now() - self.oldest_at).total_seconds(), 0.0)
+
+
+def find_stale_after(source: str) -> timedelta:
+    """As long as its health waits for a look: one that is asked seldom, as redrive.toml says, is known in between."""
+    return max(STALE_AFTER, timedelta(seconds=3 * every_seconds(settings.SOURCES.get(source, {}))))
 
 
 class ForeignSample(models.Model):

@@ -1,4 +1,5 @@
 from datetime import datetime
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -94,3 +95,16 @@ class Projection(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+# Nothing holds it up.
+UNBLOCKED: dict[str, Any] = {
+    "block": "",
+    "blocked_since": None,
+    "attempt": 0,
+    "next_at": None,
+    "error_type": "",
+    "error_message": "",
+    "stacktrace": "",
+    "tries": [],
+}

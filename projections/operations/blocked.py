@@ -5,10 +5,10 @@ from django.utils import timezone
 
 from dashboard import audit
 from dlq.api import Override, set_override
-from projections.models import NATIVE, Criticality, Projection
+from projections.models import NATIVE, UNBLOCKED, Criticality, Projection
 from projections.operations.consuming import get_state
 from projections.operations.errors import ProjectionStateError
-from projections.runtime.batch import UNBLOCKED, Batch
+from projections.runtime.batch import Batch
 from projections.runtime.clock import SystemClock
 from projections.runtime.hand import LIVE
 from projections.runtime.lock import try_lock_consumer
@@ -65,7 +65,9 @@ def hold_blocked(row: Projection, position: int) -> StoredEvent:
         raise ProjectionStateError(f"{row} is at work on it right now; try again in a moment.")
     row.refresh_from_db()
     event = find_event(row.position + 1)
-    if not row.block or event is None or event.position != position:
+    # An outage may hold it up before an event of another type.
+    is_handled = event is not None and event.type in row.event_types
+    if not row.block or event is None or event.position != position or not is_handled:
         raise ProjectionStateError(f"{row} is no longer held up by the event at {position}; look again.")
     row.first_wait = None
     return event

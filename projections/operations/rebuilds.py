@@ -56,26 +56,46 @@ def create_rebuild(row: Projection, *, actor: audit.Actor, reason: str, request_
 
 
 def reset_checkpoint(
-    row: Projection, position: int, *, actor: audit.Actor, reason: str, request_key: UUID
+    row: Projection,
+    position: int,
+    *,
+    actor: audit.Actor,
+    reason: str,
+    request_key: UUID,
+    was_at: int | None = None,
 ) -> Run:
-    """Set the checkpoint to a position, as a run."""
+    """Set the checkpoint to a position, as a run; `was_at` is where it stood when that was confirmed."""
     with audit.action("projection.reset", actor=actor, subject=row, reason=reason) as entry:
         row = Projection.objects.select_for_update().get(pk=row.pk)
         refuse_if_busy(row, but=request_key)
+        if not Run.objects.filter(request_key=request_key).exists():
+            refuse_if_moved(row, position, was_at)
         if problem := why_no_reset(row, position):
             raise ProjectionStateError(problem)
         run, _ = create_run(
             "reset",
-            title=f"Reset {row.name} to {position}",
+            title=f"Reset {row.name} to {position:,}",
             lane_totals=[1],
             request_key=request_key,
             actor=actor,
             reason=reason,
-            options={"projection": row.name, "position": position},
+            options={"projection": row.name, "position": position, "is_back": position < row.position},
         )
         entry.details = {"run": run.pk, "from": row.position, "to": position}
     dispatch(run)
     return run
+
+
+def refuse_if_moved(row: Projection, position: int, was_at: int | None) -> None:
+    """What was to be left out must not be handled twice instead, nor the other way round."""
+    if was_at is not None and (position < was_at, position > was_at) != (
+        position < row.position,
+        position > row.position,
+    ):
+        raise ProjectionStateError(
+            f"{row} was at {was_at:,} when you were asked, and is at {row.position:,} now. Nothing was changed; look "
+            "again at what follows."
+        )
 
 
 def why_no_reset(row: Projection, position: int) -> str:

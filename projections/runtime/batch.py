@@ -6,8 +6,17 @@ from typing import Any
 
 from django.db.models import F
 
-from dlq.api import Failure, Parked, close_rebuilt, park_again, park_events, record_failures
-from projections.models import NATIVE, Projection, Skip, Span, WaitingEvent
+from dlq.api import (
+    Failure,
+    Parked,
+    close_rebuilt,
+    lock_letters,
+    mask_error,
+    park_again,
+    park_events,
+    record_failures,
+)
+from projections.models import NATIVE, UNBLOCKED, Projection, Skip, Span, WaitingEvent
 from projections.runtime.clock import Clock
 from projections.runtime.hand import Hand
 from projections.runtime.letters import Try, list_failures, make_parked
@@ -38,6 +47,7 @@ class Batch:
         # What holds the projection at its checkpoint, as columns of its row, and for how long.
         self.blocked: dict[str, Any] = {}
         self.wait_seconds = 0.0
+        self.stops = False
 
     def move(self, event: StoredEvent) -> None:
         """Once for each event: it is done with, one way or another."""
@@ -65,7 +75,7 @@ class Batch:
         elif route == Route.PARK:
             self.park(event)
         else:
-            self.wait(event, "", None)
+            self.wait(event, "", None, [])
 
     def park(self, event: StoredEvent) -> None:
         self.parked.append(make_parked(self.row.name, event, self.clock.now()))
@@ -93,12 +103,13 @@ class Batch:
         self.move(event)
 
     def dead_letter(self, event: StoredEvent, tries: list[Try]) -> None:
-        self.failures.extend(list_failures(self.row.name, self.hand, event, tries))
+        tried = self.router.replace(event)
+        self.failures.extend(list_failures(self.row.name, self.hand, event, tries, tried))
         self.router.block(event)
         self.counts["dead_lettered"] += 1
         self.move(event)
 
-    def wait(self, event: StoredEvent, breaker: str, next_at: datetime | None) -> None:
+    def wait(self, event: StoredEvent, breaker: str, next_at: datetime | None, tries: list[Try]) -> None:
         """Leave the event to be tried when the breaker lets it; `breaker` empty: behind another of its stream."""
         self.waits.append(
             WaitingEvent(
@@ -108,6 +119,7 @@ class Batch:
                 breaker=breaker,
                 since=self.clock.now(),
                 next_at=next_at,
+                tries=tries,
             )
         )
         self.router.waiting_streams.add(event.stream)
@@ -117,20 +129,21 @@ class Batch:
     def hold(self, event: StoredEvent, block: str, tries: list[Try], *, seconds: float | None) -> None:
         """Stay before this event; `seconds` None: until a person decides."""
         now, last, row = self.clock.now(), tries[-1], self.row
+        tried = self.router.replace(event).data
         is_same = bool(row.block) and event.position == row.position + 1
         self.blocked = {
             "block": block,
             "blocked_since": row.blocked_since if is_same else now,
             "next_at": None if seconds is None else now + timedelta(seconds=seconds),
             "error_type": last["error_type"],
-            "error_message": last["error_message"],
-            "stacktrace": last["stacktrace"],
+            # Shown to everybody; the tries keep what was said, for the letter that may come of them.
+            "error_message": mask_error(last["error_message"], tried),
+            "stacktrace": mask_error(last["stacktrace"], tried),
         }
         # Only a try that counts is remembered: an outage or a breaker uses up none.
         if block in (Projection.Block.RETRY, Projection.Block.FATAL):
             self.blocked |= {"attempt": len(tries), "tries": tries}
-        if seconds is None:
-            self.blocked |= {"state": Projection.State.STOPPED, "state_since": now}
+        self.stops = seconds is None
         self.wait_seconds = seconds or 0.0
 
     def save(self) -> None:
@@ -149,6 +162,9 @@ class Batch:
         self.save_checkpoint()
 
     def save_letters(self) -> None:
+        if self.parked or self.rebuilt:
+            ids = [one.event_id for one in (*self.failures, *self.parked)] + self.rebuilt
+            lock_letters(self.row.name, ids, source=NATIVE)
         record_failures(self.failures)
         park_again(self.row.name, [parked.event_id for parked in self.parked], source=NATIVE)
         park_events(self.parked)
@@ -172,18 +188,10 @@ class Batch:
         found = Projection.objects.filter(pk=row.pk, position=row.position, trial_by=row.trial_by)
         if not found.update(**changes):
             raise CheckpointMovedError(f"{row.name} is no longer at {row.position}")
-
-
-UNBLOCKED: dict[str, Any] = {
-    "block": "",
-    "blocked_since": None,
-    "attempt": 0,
-    "next_at": None,
-    "error_type": "",
-    "error_message": "",
-    "stacktrace": "",
-    "tries": [],
-}
+        if self.stops:
+            # One that somebody has paused meanwhile stays paused.
+            going = Projection.objects.filter(pk=row.pk, state=self.hand.state)
+            going.update(state=Projection.State.STOPPED, state_since=self.clock.now())
 
 
 def make_spans(row: Projection, done: list[tuple[int, bool]]) -> list[Span]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from dlq.api import clean_text
 from projections.definition import Projector
 from projections.models import NATIVE, Projection
 from projections.runtime.clock import Clock, SystemClock
@@ -49,7 +50,7 @@ def note_outage(projector: Projector, error: BaseException) -> None:
             block=Projection.Block.INFRASTRUCTURE,
             next_at=timezone.now() + timedelta(seconds=1),
             error_type=type(error).__name__,
-            error_message=str(error),
+            error_message=clean_text(error),
         )
     except DatabaseError:
         connection.close()

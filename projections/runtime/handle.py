@@ -3,9 +3,12 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from datetime import timedelta
+from itertools import groupby
 
 from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
 
 from projections.decisions import DeadLetter, Skip
 from projections.definition import Projector
@@ -18,23 +21,40 @@ from projections.runtime.route import Route
 from projections.runtime.timeouts import Alarm, HandlerTimeoutError
 from projections.store import StoredEvent
 
-# More events than this are not set aside for breakers: then the projection itself waits.
+# With so many set aside, no other is because of a breaker: then the projection itself waits. Those behind one of their
+# stream still are.
 MOST_WAITING = 1000
+
+
+class SwallowedError(TransactionManagementError):
+    """Django undoes such a savepoint in silence, and the event would count as processed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A statement failed and the handler went on, so that all it did for this event was undone. "
+            "Put transaction.atomic() around the statement that may fail."
+        )
 
 
 def handle_hopefully(projector: Projector, batch: Batch, events: list[StoredEvent], alarm: Alarm) -> None:
     """Without savepoints: whatever is raised undoes the batch."""
     wanted = list(pick(batch, events))
-    alarm.restart()
-    if projector.batch_handler and wanted:
-        projector.handle_batch([batch.router.replace(event) for event in wanted])
-    elif wanted:
-        with pipelining(projector):
-            for event in wanted:
-                alarm.restart()
-                projector.handle(batch.router.replace(event))
+    handle_all(projector, [batch.router.replace(event) for event in wanted], alarm)
     for event in wanted:
         batch.succeed(event)
+
+
+def handle_all(projector: Projector, events: list[StoredEvent], alarm: Alarm) -> None:
+    """In their order; those that follow each other and have the same batch handler together."""
+    for name, some in groupby(events, key=lambda event: projector.batch_handlers.get(event.type)):
+        if name:
+            alarm.restart()
+            projector.handle_batch(list(some))
+            continue
+        with pipelining(projector):
+            for event in some:
+                alarm.restart()
+                projector.handle(event)
 
 
 @contextmanager
@@ -84,11 +104,16 @@ def try_once(projector: Projector, event: StoredEvent, alarm: Alarm) -> BaseExce
     """Handle one event in a savepoint; returns the error that undid it, None if nothing did."""
     try:
         with transaction.atomic():
-            alarm.restart()
-            projector.handle(event)
-            alarm.pause()
+            try:
+                alarm.restart()
+                # A copy: what a handler changes in it is not to be what its letter tells.
+                projector.handle(deepcopy(event))
+            finally:
+                # Here, since undoing it must not be interrupted: half of it would stay.
+                alarm.pause()
+            if transaction.get_rollback():
+                raise SwallowedError from connection.rollback_exc  # type: ignore[attr-defined]
     except (Exception, HandlerTimeoutError) as error:
-        alarm.pause()
         if is_outage(error):
             raise
         return error
@@ -119,5 +144,6 @@ def wait_for_breaker(batch: Batch, event: StoredEvent, tries: list[Try], fate: R
     if batch.row.waiting.count() + len(batch.waits) >= MOST_WAITING:
         batch.hold(event, Projection.Block.BREAKER, tries, seconds=fate.seconds)
         return False
-    batch.wait(event, fate.breaker, batch.clock.now() + timedelta(seconds=fate.seconds))
+    # The last one was no try: the call was refused.
+    batch.wait(event, fate.breaker, batch.clock.now() + timedelta(seconds=fate.seconds), tries[:-1])
     return True

@@ -5,7 +5,7 @@ from datetime import datetime
 from traceback import format_exception
 from typing import Any
 
-from dlq.api import Failure, Parked
+from dlq.api import Failure, Parked, clean_text
 from projections.models import NATIVE
 from projections.runtime.hand import Hand
 from projections.runtime.trial import MOST_DEATHS
@@ -23,8 +23,8 @@ def describe_try(error: BaseException, at: datetime, duration_ms: int) -> Try:
         "at": at.isoformat(),
         "duration_ms": duration_ms,
         "error_type": type(error).__name__,
-        "error_message": str(error),
-        "stacktrace": "".join(format_exception(error))[-MOST_TRACE:],
+        "error_message": clean_text(error),
+        "stacktrace": clean_text("".join(format_exception(error))[-MOST_TRACE:]),
     }
 
 
@@ -39,20 +39,27 @@ def describe_death(at: datetime) -> Try:
     }
 
 
-def list_failures(consumer: str, hand: Hand, event: StoredEvent, tries: list[Try]) -> Iterator[Failure]:
-    """One failure for each try; together they are one letter with its attempts."""
-    for number, tried in enumerate(tries, start=1):
+def list_failures(
+    consumer: str, hand: Hand, event: StoredEvent, tries: list[Try], tried: StoredEvent | None = None
+) -> Iterator[Failure]:
+    """One failure for each try; together they are one letter with its attempts.
+
+    `tried` is the event as it was handled; None: as it is in the store.
+    """
+    for number, one in enumerate(tries, start=1):
         yield Failure(
             **describe_event(consumer, event),
-            payload=event.data,
+            payload=(tried or event).data,
+            # The error speaks of somebody's replacement, and the letter keeps the original.
+            keeps_payload=tried not in (None, event),
             headers=event.metadata,
-            error_type=tried["error_type"],
-            error_message=tried["error_message"],
-            stacktrace=tried["stacktrace"],
-            failed_at=datetime.fromisoformat(tried["at"]),
+            error_type=one["error_type"],
+            error_message=one["error_message"],
+            stacktrace=one["stacktrace"],
+            failed_at=datetime.fromisoformat(one["at"]),
             attempts=number,
-            category=tried.get("category", ""),
-            duration_ms=tried["duration_ms"],
+            category=one.get("category", ""),
+            duration_ms=one["duration_ms"],
             run_id=hand.run_id,
             is_regression=not hand.is_rebuild,
         )

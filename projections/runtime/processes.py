@@ -20,12 +20,15 @@ from django.utils import timezone
 from dashboard.models import Heartbeat
 from dashboard.workers.heartbeats import EVERY_SECONDS, beat
 from projections.definition import Projector
+from projections.models import NATIVE, Projection
 from projections.runtime.clock import SystemClock
 from projections.runtime.consumer import consume
 
 logger = logging.getLogger("projections.consume")
 
 MOST_RESTART_SECONDS = 30.0
+# A child that does not end is told to this often.
+TOLD_AGAIN_SECONDS = 1.0
 # A child that lived this long has recovered.
 RECOVERED_SECONDS = 60.0
 
@@ -86,13 +89,23 @@ def run_parent(projectors: list[Projector]) -> None:
     for child in children:
         child.process.terminate()
     for child in children:
-        child.process.join()
+        while child.process.is_alive():
+            # One that has only just been started has its parent's handler still, which does not stop it.
+            child.process.terminate()
+            child.process.join(TOLD_AGAIN_SECONDS)
     Heartbeat.objects.filter(kind=Heartbeat.Kind.CONSUMER, name=name).delete()
 
 
+def list_consumed(projectors: list[Projector]) -> list[str]:
+    """Those that its children do consume: of the others newer code has declared other types; see trial.py."""
+    declared = dict(Projection.objects.filter(source=NATIVE).values_list("name", "event_types"))
+    return [one.name for one in projectors if declared.get(one.name) == one.event_types]
+
+
 def write_heartbeat(name: str, started_at: datetime, children: list[Child]) -> None:
-    facts = {"pid": os.getpid(), "projections": [child.projector.name for child in children]}
     try:
+        projectors = [child.projector for child in children]
+        facts = {"pid": os.getpid(), "projections": list_consumed(projectors)}
         beat(Heartbeat.Kind.CONSUMER, name, started_at=started_at, **facts)
     except DatabaseError as error:
         logger.warning("heartbeat not written: %s", error)

@@ -6,7 +6,7 @@
 3. If something failed, all of 2 is rolled back and done again with a savepoint for each event; the one that fails
    there meets its fate, and the others are kept.
 If the process dies in 2 or 3, the transaction is undone; see trial.py for the note that is left. Handlers with effects
-outside get one event a turn, so at most that one is done again.
+outside handle one event a turn, so at most that one is done again.
 """
 
 from collections import Counter
@@ -15,7 +15,6 @@ from typing import NamedTuple
 from django.db import transaction
 
 from projections.definition import Projector
-from projections.models import Projection
 from projections.runtime import trial as trials
 from projections.runtime import waiting
 from projections.runtime.batch import Batch, CheckpointMovedError
@@ -43,7 +42,10 @@ NOT_OURS = Result(POLL_SECONDS, Counter())
 def take_turn(projector: Projector, hand: Hand, clock: Clock) -> float:
     """Do one batch at most; returns the seconds after which the next turn makes sense."""
     found = trials.begin(projector, hand, clock)
-    return run(projector, hand, clock, found).wait_seconds if isinstance(found, Trial) else found
+    if not isinstance(found, Trial):
+        return found
+    with trials.surviving(projector.name, found):
+        return run(projector, hand, clock, found).wait_seconds
 
 
 def run(projector: Projector, hand: Hand, clock: Clock, trial: Trial) -> Result:
@@ -65,9 +67,9 @@ def attempt(projector: Projector, hand: Hand, clock: Clock, trial: Trial, *, is_
         row = trials.find_row(projector.name)
         if row is None or row.trial_by != trial.token:
             return NOT_OURS
-        if row.state != hand.state:
+        if not trials.is_ours(row, projector, hand):
             # Paused meanwhile: nobody died.
-            Projection.objects.filter(pk=row.pk).update(trial_by=None)
+            trials.withdraw(projector.name, trial)
             return NOT_OURS
         if trial.waiting:
             return Result(0.0, waiting.try_again(projector, hand, clock, row, trial))

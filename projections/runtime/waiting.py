@@ -3,10 +3,12 @@
 import time
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 from projections.decisions import Skip
 from projections.definition import Projector
 from projections.models import Projection, WaitingEvent
+from projections.replaying import read_at
 from projections.runtime.batch import Batch
 from projections.runtime.clock import Clock
 from projections.runtime.decide import Refused, Wait, decide
@@ -43,7 +45,7 @@ def settle(
     now = batch.clock.now()
     if is_deadly:
         batch.counts["failed"] += 1
-        give_up(batch, waiting, event, describe_death(now))
+        give_up(batch, event, [*waiting.tries, describe_death(now)])
         return
     began = time.monotonic()
     with Alarm(projector.attempt_seconds) as alarm:
@@ -59,16 +61,19 @@ def settle(
         same.update(breaker=fate.breaker, next_at=now + timedelta(seconds=fate.seconds), deaths=0)
         return
     batch.counts["failed"] += 1
-    tried = describe_try(error, now, round(1000 * (time.monotonic() - began)))
+    tries = [*waiting.tries, describe_try(error, now, round(1000 * (time.monotonic() - began)))]
     if isinstance(fate, Wait):
-        next_at = now + timedelta(seconds=fate.seconds)
-        batch.row.waiting.filter(pk=waiting.pk).update(attempt=waiting.attempt + 1, next_at=next_at, deaths=0)
+        changes: dict[str, Any] = {"next_at": now + timedelta(seconds=fate.seconds), "deaths": 0}
+        # An outage uses up no try.
+        if fate.block == Projection.Block.RETRY:
+            changes |= {"attempt": waiting.attempt + 1, "tries": tries}
+        batch.row.waiting.filter(pk=waiting.pk).update(**changes)
     elif isinstance(fate, Skip):
-        batch.skip(event, "policy", fate.reason, [tried])
+        batch.skip(event, "policy", fate.reason, tries)
         leave(batch, waiting)
     else:
         # Also where the policy would stop: the checkpoint is past this event, so its stream stops, as letters do.
-        give_up(batch, waiting, event, tried)
+        give_up(batch, event, tries)
 
 
 def leave(batch: Batch, waiting: WaitingEvent) -> None:
@@ -79,11 +84,10 @@ def leave(batch: Batch, waiting: WaitingEvent) -> None:
         batch.row.waiting.filter(pk=following.pk).update(next_at=batch.clock.now())
 
 
-def give_up(batch: Batch, waiting: WaitingEvent, event: StoredEvent, tried: Try) -> None:
+def give_up(batch: Batch, event: StoredEvent, tries: list[Try]) -> None:
     """A letter for the event; those that waited behind it are parked behind its letter."""
-    batch.dead_letter(event, [tried])
-    for follower in batch.row.waiting.filter(stream=event.stream, position__gt=event.position):
-        behind = find_event(follower.position)
-        if behind:
-            batch.park(behind)
+    batch.dead_letter(event, tries)
+    behind = batch.row.waiting.filter(stream=event.stream, position__gt=event.position)
+    for follower in sorted(read_at(behind.values_list("position", flat=True)).values()):
+        batch.park(follower)
     batch.row.waiting.filter(stream=event.stream).delete()

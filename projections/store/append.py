@@ -19,6 +19,9 @@ from uuid import UUID, uuid4
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, connection, transaction
 
+# As dead letters know it by: under another name there, its followers would not be parked.
+MOST_STREAM_BYTES = 600
+
 # Those who wait for an UPDATE are woken one by one; for an INSERT … ON CONFLICT all at once, to fight for it.
 TAKE_POSITIONS = """
 UPDATE projections_head
@@ -91,6 +94,8 @@ def append(
     given = list(events)
     if not given:
         raise ValueError("There is nothing to append.")
+    if not 0 < (size := len(stream.encode())) <= MOST_STREAM_BYTES:
+        raise ValueError(f"A stream's name has 1 to {MOST_STREAM_BYTES} bytes; this has {size:,}.")
     with transaction.atomic(), connection.cursor() as cursor:
         after, recorded_at = take_positions(cursor, len(given), recorded_at)
         values: dict[str, Any] = {

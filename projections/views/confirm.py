@@ -1,7 +1,7 @@
 import re
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
@@ -37,14 +37,6 @@ def ask(request: HtmxHttpRequest, confirmation: Confirmation, **context: Any) ->
     """The confirmation as a page, which is a dialog where that can be; its key makes a double click one run."""
     context |= {"confirmation": confirmation, "request_key": uuid4(), "longest_reason": LONGEST_REASON}
     return render_page(request, "projections/confirm.html", context, title=confirmation.question)
-
-
-def get_request_key(request: HttpRequest) -> UUID:
-    """The key that came with the confirmation."""
-    try:
-        return UUID(request.POST.get("request_key", ""))
-    except ValueError:
-        raise BadRequest("request_key is missing; open the confirmation again.") from None
 
 
 def get_reason(request: HttpRequest) -> str:

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page, saying_refusal
+from dashboard.posted import read_request_key
 from dlq.api import list_recent
 from projections import operations
 from projections.foreign import queries
@@ -15,7 +16,7 @@ from projections.foreign.reset import find_last_refused
 from projections.models import ForeignProjection
 from projections.operations import ProjectionStateError
 from projections.tables import HistoryTable
-from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
+from projections.views.confirm import Confirmation, ask, get_reason
 
 RECENT_SIZE = 10
 
@@ -60,7 +61,7 @@ def reset(request: HttpRequest, foreign_id: int) -> HttpResponse:
     if request.POST.get("typed", "").strip() != row.name:
         messages.warning(request, f"Nothing was done: type {row.name} to confirm.")
         return redirect("projections:foreign", foreign_id=row.pk)
-    key = get_request_key(request)
+    key = read_request_key(request.POST)
     with saying_refusal(request, ProjectionStateError):
         run = operations.reset_foreign_checkpoint(
             row,

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from dashboard.access import may
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.paging import get_page, live_url
-from dlq.api import list_recent
+from dlq.api import draw_masked, list_recent
 from projections import accounting, charts, queries
 from projections.definition import find_projector
 from projections.foreign.queries import list_foreign_rows
@@ -55,13 +55,15 @@ def show_projection(request: HtmxHttpRequest, projection_id: int) -> HttpRespons
         # Beat has not come to it yet, and the page is not to contradict its own account.
         row = replace(row, reason=explain_missing(account.missing))
     projector = find_projector(projection.name)
+    blocked = find_event(projection.position + 1) if projection.block else None
     context = {
         "row": row,
         "projection": projection,
         "chart": charts.draw_lag(row.measures.samples, row.sample),
         "failures": charts.draw_failures(queries.list_paces(projection)),
         "account": account,
-        "blocked": find_event(projection.position + 1) if projection.block else None,
+        "blocked": blocked,
+        "payload": draw_masked(queries.find_payload(projection, blocked)) if blocked else None,
         "recent": list_recent(projection.name, source=NATIVE, limit=RECENT_SIZE),
         "pause": queries.find_pause(projection),
         "history": HistoryTable(queries.list_history(projection)),

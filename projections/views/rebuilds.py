@@ -12,11 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.access import may, needs
 from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, saying_refusal
-from dashboard.templatetags.console import duration
+from dashboard.posted import read_request_key
+from dashboard.words import counted, duration
 from projections import operations, queries
 from projections.models import Effects, Projection, RebuildRequest
 from projections.operations import ProjectionStateError
-from projections.views.confirm import Confirmation, ask, get_reason, get_request_key
+from projections.views.confirm import Confirmation, ask, get_reason
 
 ONLY_ASKED = (
     "None of this happens before somebody who may rebuild grants it. The request expires after a day."
@@ -117,15 +118,14 @@ def deny(request: HttpRequest, request_id: int) -> HttpResponse:
 
 def describe_rebuild(row: Projection) -> list[str]:
     preview = queries.preview_rebuild(row)
-    events = "1 event" if preview.events == 1 else f"{preview.events:,} events"
     takes = "less than a second" if preview.seconds < 1 else f"about {duration(preview.seconds)}"
     pace = (
         "At the pace of its last rebuild" if preview.is_measured else "Its pace is unknown; at a modest one"
     )
     sentences = [
         f"The read model of {row} is emptied by its own truncate(), and the store is gone through from its first "
-        f"event: {events}, {preview.handled:,} of its types. {pace} that takes {takes}. Until then readers see it "
-        "incomplete.",
+        f"event: {counted(preview.events, 'event')}, {preview.handled:,} of its types. {pace} that takes {takes}. "
+        "Until then readers see it incomplete.",
         *warn_of_effects(row),
         "An event that would stop it when it is live becomes a dead letter, and its stream is parked behind it.",
     ]
@@ -150,7 +150,7 @@ def start(request: HttpRequest, row: Projection, operation: Callable[[UUID], Run
     if request.POST.get("typed", "").strip() != row.name:
         messages.warning(request, f"Nothing was done: type {row.name} to confirm.")
         return redirect("projections:projection", projection_id=row.pk)
-    key = get_request_key(request)
+    key = read_request_key(request.POST)
     with saying_refusal(request, ProjectionStateError):
         return redirect("runs:run", run_id=operation(key).pk)
     return redirect("projections:projection", projection_id=row.pk)

@@ -12,13 +12,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
+from dashboard.posted import read_number
+from dashboard.words import agree, counted
 from projections import operations, queries
 from projections.definition import find_projector
 from projections.models import Projection
 from projections.store import find_position, get_tail
 from projections.views.confirm import Confirmation, ask, get_reason
 from projections.views.rebuilds import start, warn_of_effects
-from projections.views.verbs import read_position
 
 # Targets that have a field of their own.
 FIELDS = ("position", "time")
@@ -29,54 +30,58 @@ FIELDS = ("position", "time")
 def confirm_reset(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
     """Without a target in the address, the choice of one; with it, what follows and the form that does it."""
     row = get_object_or_404(Projection, pk=projection_id)
-    back = reverse("projections:projection", args=[row.pk])
-    position, problem, status = None, "", 200
-    if "to" in request.GET:
-        try:
-            position = read_target(request.GET)
-        except BadRequest as error:
-            problem, status = str(error), 400
-        else:
-            problem, status = operations.why_no_reset(row, position), 409
-    if position is None or problem:
-        to = request.GET.get("to", "")
-        to = to if to in FIELDS else ""
-        context = {
-            "row": row,
-            "back": back,
-            "problem": problem,
-            "zone": timezone.get_current_timezone_name(),
-            "to": to or "position",
-            # The field at which it is said; empty: at none.
-            "wrong": to if problem else "",
-            "position": request.GET.get("position", "")[:40] or row.position,
-            "time": request.GET.get("time", "")[:40],
-        }
-        title = f"Reset the checkpoint of {row}"
-        return render_page(request, "projections/choose_reset.html", context, title=title, status=status)
+    if "to" not in request.GET:
+        return choose_target(request, row)
+    try:
+        position = read_target(request.GET)
+    except BadRequest as error:
+        return choose_target(request, row, problem=str(error), status=400)
+    if problem := operations.why_no_reset(row, position):
+        return choose_target(request, row, problem=problem, status=409)
     confirmation = Confirmation(
         f"Set the checkpoint of {row} to {position:,}?",
         describe_reset(row, position),
         reverse("projections:reset", args=[row.pk]),
         f"Set the checkpoint to {position:,}",
-        back,
+        reverse("projections:projection", args=[row.pk]),
         "danger",
         typed=row.name,
-        fields={"position": position},
+        fields={"position": position, "was_at": row.position},
     )
     return ask(request, confirmation)
+
+
+def choose_target(
+    request: HtmxHttpRequest, row: Projection, *, problem: str = "", status: int = 200
+) -> HttpResponse:
+    """The form that asks where to; after a problem with what was given, and the problem at its field."""
+    to = request.GET.get("to", "")
+    to = to if to in FIELDS else ""
+    context = {
+        "row": row,
+        "back": reverse("projections:projection", args=[row.pk]),
+        "problem": problem,
+        "zone": timezone.get_current_timezone_name(),
+        "to": to or "position",
+        # The field at which it is said; empty: at none.
+        "wrong": to if problem else "",
+        "position": request.GET.get("position", "")[:40] or row.position,
+        "time": request.GET.get("time", "")[:40],
+    }
+    title = f"Reset the checkpoint of {row}"
+    return render_page(request, "projections/choose_reset.html", context, title=title, status=status)
 
 
 @require_POST
 @needs("projection.reset")
 def reset(request: HttpRequest, projection_id: int) -> HttpResponse:
     row = get_object_or_404(Projection, pk=projection_id)
-    position = read_position(request.POST)
+    position, was_at = read_number(request.POST, "position"), read_number(request.POST, "was_at")
     return start(
         request,
         row,
         lambda key: operations.reset_checkpoint(
-            row, position, actor=request.user, reason=get_reason(request), request_key=key
+            row, position, actor=request.user, reason=get_reason(request), request_key=key, was_at=was_at
         ),
     )
 
@@ -85,20 +90,20 @@ def describe_reset(row: Projection, position: int) -> list[str]:
     again, left_out = queries.preview_reset(row, position)
     runs = ["It runs again from there."] if row.state == Projection.State.STOPPED else []
     if position < row.position:
-        events = "1 event of its types is" if again == 1 else f"{again:,} events of its types are"
+        events = counted(again, "event of its types is", "events of its types are")
         return [
-            f"{row} goes back from {row.position:,} to {position:,}. {events} handled again, and so is what it handles "
-            "before the reset is done.",
+            f"{row} goes back from {row.position:,} to {position:,}: {events} handled again, and so is what it handles "
+            "until the reset is done.",
             "The read model is not emptied: what its handlers add, they add a second time."
             + (" A rebuild would empty it." if supports_rebuild(row) else ""),
             *warn_of_effects(row),
             *runs,
         ]
     if position > row.position:
-        events = "1 event of its types is" if left_out == 1 else f"{left_out:,} events of its types are"
+        events = counted(left_out, "event of its types is", "events of its types are")
         return [
-            f"{row} goes forward from {row.position:,} to {position:,}. {events} never handled. No letter tells of "
-            f"{'it' if left_out == 1 else 'them'}.",
+            f"{row} goes forward from {row.position:,} to {position:,}: {events} never handled. No letter tells of "
+            f"{agree(left_out, 'it', 'them')}.",
             "The account begins there.",
             *runs,
         ]
@@ -117,7 +122,7 @@ def read_target(params: QueryDict) -> int:
     if to == "start":
         return get_tail()
     if to == "position":
-        return read_position(params)
+        return read_number(params, "position")
     if to == "time":
         return find_position(read_time(params))
     raise BadRequest(f"to is {to[:40]!r}; it can be start, position or time.")

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -12,6 +11,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, saying_refusal
+from dashboard.posted import read_number
 from projections import operations
 from projections.models import Projection, Skip
 from projections.operations import ProjectionStateError
@@ -60,6 +60,7 @@ def confirm_skip(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
     if not name:
         return turn_away(request, row)
     sentences = [
+        *warn_of_outage(row),
         f"{row} goes on without the effect of {name}, now and in every rebuild.",
         "Later events of its stream are handled as if it had not happened. It stays on record under skipped events.",
     ]
@@ -71,7 +72,7 @@ def confirm_skip(request: HtmxHttpRequest, projection_id: int) -> HttpResponse:
 @require_POST
 @needs("projection.skip")
 def skip(request: HttpRequest, projection_id: int) -> HttpResponse:
-    position, reason = read_position(request.POST), get_reason(request)
+    position, reason = read_number(request.POST, "position"), get_reason(request)
     return change(
         request,
         projection_id,
@@ -88,6 +89,7 @@ def confirm_dead_letter(request: HtmxHttpRequest, projection_id: int) -> HttpRes
     if not name:
         return turn_away(request, row)
     sentences = [
+        *warn_of_outage(row),
         f"{name} becomes a dead letter of {row}, and {row} goes on.",
         "Later events of its stream are parked behind it, in order, until it is replayed or closed.",
     ]
@@ -99,7 +101,7 @@ def confirm_dead_letter(request: HtmxHttpRequest, projection_id: int) -> HttpRes
 @require_POST
 @needs("projection.dead_letter")
 def dead_letter(request: HttpRequest, projection_id: int) -> HttpResponse:
-    position, reason = read_position(request.POST), get_reason(request)
+    position, reason = read_number(request.POST, "position"), get_reason(request)
     return change(
         request,
         projection_id,
@@ -135,7 +137,15 @@ def bring_back(request: HttpRequest, skip_id: int) -> HttpResponse:
 def name_blocked(row: Projection) -> str:
     """The event that holds it up, in words; empty: none does."""
     event = find_event(row.position + 1) if row.block else None
-    return f"{event.type} of stream {event.stream}" if event else ""
+    # An outage may hold it up before an event of another type.
+    return f"{event.type} of stream {event.stream}" if event and event.type in row.event_types else ""
+
+
+def warn_of_outage(row: Projection) -> list[str]:
+    """Nobody knows at which event of the batch an outage struck."""
+    if row.block != Projection.Block.INFRASTRUCTURE:
+        return []
+    return ["Infrastructure holds it up, and perhaps not this event, which is only the next in line."]
 
 
 def turn_away(request: HtmxHttpRequest, row: Projection) -> HttpResponse:
@@ -168,10 +178,3 @@ def change(
         operation(row)
         messages.success(request, f"{row} {done}")
     return redirect("projections:projection", projection_id=row.pk)
-
-
-def read_position(params: QueryDict) -> int:
-    position = params.get("position", "")
-    if not position.isascii() or not position.isdigit() or len(position) > 18:
-        raise BadRequest(f"position is {position[:40]!r}; it can be a whole number from 0 on.")
-    return int(position)

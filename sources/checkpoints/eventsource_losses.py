@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from dashboard.words import counted
 from sources.checkpoints.contract import ForeignCheckpoint, NamedEvent, Unaccounted
 from sources.connect import Cursor
 
@@ -78,11 +79,11 @@ def find_losses(cursor: Cursor, checkpoint: ForeignCheckpoint, types: list[str] 
         return Unaccounted(
             0, f"{where} shows that an event was lost. {NO_SUCCESSES}", placed=placed, since=since
         )
-    them = "1 event" if len(lost) == 1 else f"{len(lost):,} events"
     return Unaccounted(
         len(lost),
-        f"{them} came after five failures in a row and left no letter. Since 0.12 eventsource-py refuses events "
-        "for 30 s then, without a trace; older versions handle them. Look whether the effect is there.",
+        f"{counted(len(lost), 'event')} came after five failures in a row and left no letter. Since 0.12 "
+        "eventsource-py refuses events for 30 s then, without a trace; older versions handle them. See whether the "
+        "effect is there.",
         [
             NamedEvent(event.event_id, event.event_type, event.stream, str(event.position))
             for event in lost[:MOST_NAMED]

@@ -1,5 +1,6 @@
 """Whether a worker is seen at its database, by the application_name of its sessions, which every role may read."""
 
+from dashboard.words import agree, counted
 from sources.checkpoints.contract import Evidence
 from sources.connect import Cursor
 
@@ -25,5 +26,5 @@ def look_for_workers(cursor: Cursor, workers: set[str]) -> dict[str, Evidence]:
 def describe(worker: str, number: int) -> Evidence:
     if not number:
         return Evidence(False, f"No session of {worker} is connected.", worker, is_steady=True)
-    sentence = f"{number:,} session{'' if number == 1 else 's'} of {worker} {'is' if number == 1 else 'are'} connected."
-    return Evidence(True, sentence, worker)
+    are = agree(number, "is", "are")
+    return Evidence(True, f"{counted(number, 'session')} of {worker} {are} connected.", worker)

@@ -21,9 +21,5 @@ class Told:
         """The event types that it handles; None: nobody said."""
         return self._of(consumer).get("event_types")
 
-    def list_consumers(self) -> list[str]:
-        prefix = f"{self.source}/"
-        return [name.removeprefix(prefix) for name in settings.CONSUMERS if name.startswith(prefix)]
-
     def _of(self, consumer: str) -> dict[str, Any]:
         return settings.CONSUMERS.get(f"{self.source}/{consumer}", {})

@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('source', models.CharField(max_length=100)),
                 ('note', models.CharField(blank=True, max_length=200)),
-                ('secret_hash', models.CharField(max_length=64, unique=True)),
+                ('secret_hash', models.CharField(max_length=64)),
                 ('hint', models.CharField(max_length=20)),
                 ('request_key', models.UUIDField(default=uuid.uuid4, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -47,6 +47,9 @@ class Migration(migrations.Migration):
                 ('window_at', models.DateTimeField(blank=True, null=True)),
                 ('window_count', models.BigIntegerField(default=0)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('secret_hash',), name='token_secret_hash')],
+            },
         ),
         migrations.CreateModel(
             name='ForeignRow',

@@ -9,7 +9,7 @@ class Token(models.Model):
     # Whose failures they are; a source may have several, so that one can be replaced before it is revoked.
     source = models.CharField(max_length=100)
     note = models.CharField(max_length=200, blank=True)
-    secret_hash = models.CharField(max_length=64, unique=True)
+    secret_hash = models.CharField(max_length=64)
     # How the secret begins, to recognise it by.
     hint = models.CharField(max_length=20)
     # The form's own number, so that a double click makes one token.
@@ -23,6 +23,9 @@ class Token(models.Model):
     # The minute that is counted now, and what was taken in it.
     window_at = models.DateTimeField(null=True, blank=True)
     window_count = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["secret_hash"], name="token_secret_hash")]
 
     def __str__(self) -> str:
         return f"token {self.hint}… of {self.source}"

@@ -1,5 +1,6 @@
 """Reading and writing a table of dead letters by its mapping; all that is compared is compared by the source itself."""
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -15,24 +16,42 @@ from sources.sql.rows import RowReader, as_moment, list_state, make_state
 # long as the task that waits for it, see tasks.py.
 PATIENCE = 12
 MOST_SECONDS = 30
+# As much of what rows hold is read at once, as it is stored there, which is mostly compressed; a thousand rows of a
+# megabyte each would be too much for us, and for one document of a recording.
+MOST_BYTES = 8_000_000
 # The longest name that any of the presets can hold.
 MOST_BY = 255
 
-# n_tup_* are counted when a transaction ends, so they move after a late commit too.
+# What pg_stat_all_tables shows. It is counted when a transaction ends, so it moves after a late commit too; and in
+# the partitions of a table that has some.
 COUNT_WRITES = """
-SELECT concat_ws('/', n_tup_ins, n_tup_upd, n_tup_del) FROM pg_stat_all_tables
-WHERE relid = to_regclass(%(table)s) AND current_setting('track_counts')::bool
+SELECT concat_ws('/', sum(pg_stat_get_tuples_inserted(oid)), sum(pg_stat_get_tuples_updated(oid)),
+                 sum(pg_stat_get_tuples_deleted(oid)))
+FROM pg_class
+WHERE relkind IN ('r', 'p', 'm') AND current_setting('track_counts')::bool
+  AND oid = ANY(ARRAY(
+      SELECT to_regclass(%(table)s)::oid UNION SELECT relid FROM pg_partition_tree(to_regclass(%(table)s))
+  ))
+HAVING count(*) > 0
 """
+# Of a domain, what it is made of.
 PAYLOAD_TYPE = """
-SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = to_regclass(%(table)s) AND attname = %(payload)s
+SELECT coalesce(nullif(t.typbasetype, 0), t.oid)::regtype::text
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = to_regclass(%(table)s) AND a.attname = %(payload)s
 """
 STATES = SQL("SELECT {state} FROM {table} WHERE {key} = ANY(%(keys)s)")
 READ = SQL("SELECT {columns} FROM {table} WHERE {key} = ANY(%(keys)s)")
 # With the table's name before the key: without it, the text that is selected would be sorted by.
-NEWEST = SQL("SELECT {key}::text FROM {table} AS t ORDER BY t.{key} DESC LIMIT 1")
+NEWEST = SQL("SELECT {key}::text FROM {table} AS t WHERE t.{key} IS NOT NULL ORDER BY t.{key} DESC LIMIT 1")
+# Of what is stored apart only the place is looked at.
+SIZES = SQL("SELECT {key}::text, {size} FROM {table} WHERE {key} = ANY(%(keys)s)")
+OPEN_SIZES = SQL(
+    "SELECT {key}::text, {size} FROM {table} AS t WHERE {range} ORDER BY t.{key} LIMIT %(limit)s"
+)
 OPEN_ROWS = SQL("SELECT {columns} FROM {table} AS t WHERE {range} ORDER BY t.{key} LIMIT %(limit)s")
 SPLIT = SQL("""
-SELECT count(*), (percentile_disc(%(shares)s::float[]) WITHIN GROUP (ORDER BY {key}))::text[]
+SELECT count({key}), (percentile_disc(%(shares)s::float[]) WITHIN GROUP (ORDER BY {key}))::text[]
 FROM {table} WHERE {open}
 """)
 PICK = SQL("SELECT {key}::text FROM {table} WHERE {key} = ANY(%(keys)s) FOR NO KEY UPDATE SKIP LOCKED")
@@ -82,11 +101,18 @@ class SqlLetters:
         return str(rows[0][0]) if rows else ""
 
     def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
+        params = {"after": after, "until": until, "limit": limit}
+        sizes = self._fetch(OPEN_SIZES, size=self._size(), range=self._range(after, until), params=params)
+        if not sizes:
+            return []
+        number = count_fitting(size for _, size in sizes)
+        if number < len(sizes):
+            params["until"] = until = sizes[number - 1][0]
         rows = self._fetch(
             OPEN_ROWS,
             columns=SQL(", ").join(self.reader.letter),
             range=self._range(after, until),
-            params={"after": after, "until": until, "limit": limit},
+            params=params,
         )
         return [self.reader.make_letter(row) for row in rows]
 
@@ -105,9 +131,14 @@ class SqlLetters:
         )
         return {row[0]: make_state(row) for row in rows}
 
-    def read(self, keys: list[str]) -> list[ForeignLetter]:
-        rows = self._fetch(READ, columns=SQL(", ").join(self.reader.letter), params={"keys": array(keys)})
-        return [self.reader.make_letter(row) for row in rows]
+    def read(self, keys: list[str], *, limit: int) -> Iterator[list[ForeignLetter]]:
+        columns = SQL(", ").join(self.reader.letter)
+        while keys:
+            sizes = dict(self._fetch(SIZES, size=self._size(), params={"keys": array(keys[:limit])}))
+            number = count_fitting(sizes.get(key, 0) for key in keys[:limit])
+            rows = self._fetch(READ, columns=columns, params={"keys": array(keys[:number])})
+            yield [self.reader.make_letter(row) for row in rows]
+            keys = keys[number:]
 
     def split_open(self, parts: int) -> tuple[int, list[str]]:
         shares = [n / parts for n in range(1, parts)]
@@ -155,6 +186,14 @@ class SqlLetters:
                 sets.append(SQL("{} = v.{}").format(Identifier(column), Identifier(value)))
         return SQL(", ").join(sets)
 
+    def _size(self) -> Composable:
+        """Of what may be long in a row."""
+        mapping = self.mapping
+        names = (mapping.payload, mapping.error_message, mapping.stacktrace)
+        columns = [name for name in names if name and not name.startswith("$")]
+        sizes = [SQL("coalesce(pg_column_size({}), 0)").format(Identifier(name)) for name in columns]
+        return SQL(" + ").join(sizes)
+
     def _open(self) -> Composable:
         if not self.mapping.status:
             return SQL("true")
@@ -163,10 +202,8 @@ class SqlLetters:
         return SQL("{} IN ({})").format(Identifier(self.mapping.status), words)
 
     def _range(self, after: str, until: str = "") -> Composable:
-        parts = [self._open()]
         # A text that is not yet typed becomes whatever the key is.
-        if after:
-            parts.append(SQL("{} > %(after)s").format(self.key))
+        parts = [self._open(), SQL("{} > %(after)s" if after else "{} IS NOT NULL").format(self.key)]
         if until:
             parts.append(SQL("{} <= %(until)s").format(self.key))
         return SQL(" AND ").join(parts)
@@ -182,6 +219,17 @@ class SqlLetters:
         with reading(self.connection, seconds=seconds or self.seconds) as cursor:
             cursor.execute(query, params)
             return cursor.fetchall()
+
+
+def count_fitting(sizes: Iterable[int]) -> int:
+    """How many may be read at once; the first is, whatever its size."""
+    total = number = 0
+    for size in sizes:
+        total += size
+        if number and total > MOST_BYTES:
+            break
+        number += 1
+    return number
 
 
 def array(values: list[str]) -> str:

@@ -1,16 +1,13 @@
 """How a table of dead letters is read: which column means what, and in which words it speaks."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.sql import Identifier
 
+from dashboard.config import PATH
 from sources.base import Words
-
-# A value that begins so is looked for in the payload; any other is a column.
-PATH = re.compile(r"^\$(?:\.[\w-]+)+$")
 
 
 @dataclass(frozen=True, kw_only=True)

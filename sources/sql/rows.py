@@ -138,9 +138,15 @@ def split_path(path: str) -> tuple[str, ...]:
 
 
 def find_text(document: Any, steps: tuple[str, ...]) -> str:
-    """The value at the end of the steps; empty if there is none."""
+    """The value at the end of the steps, as jsonb finds it; empty if there is none."""
     for step in steps:
-        document = document.get(step) if isinstance(document, dict) else None
+        if isinstance(document, list):
+            place = as_number(step)
+            document = (
+                document[place] if place is not None and -len(document) <= place < len(document) else None
+            )
+        else:
+            document = document.get(step) if isinstance(document, dict) else None
     return "" if document is None else document if isinstance(document, str) else json.dumps(document)
 
 

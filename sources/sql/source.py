@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sources.base import Ability, Capabilities, Found, Inspection, Words
@@ -20,8 +20,8 @@ MakeCheckpoints = Callable[[Connection, float, Told], Checkpoints]
 class SqlSource:
     name: str
     kind: str
-    dsn: str
-    every_seconds: float
+    # With its password: not among what a report of an error shows of a variable.
+    dsn: str = field(repr=False)
     # No statement takes longer there.
     timeout_seconds: float
     retry_minutes: float

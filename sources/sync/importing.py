@@ -58,7 +58,7 @@ class Import:
                         take_rows(name, visit.letters.words, rows)
                         lane.count("imported", len(rows))
                         after = lane.cursor["after"] = rows[-1].key if rows else after
-                    if len(rows) < BATCH_SIZE:
+                    if not rows:
                         return DONE
                     if time.monotonic() > end_of_slice:
                         break

@@ -18,11 +18,15 @@ def close_rows(source: str, words: Words, states: list[ForeignState], gone: list
     # One that is being restored is waited for, and closed; one that is restored later finds its row closed, and owes.
     find_letters(letters, lock=True)
     note_seen(source, words, states)
-    ForeignRow.objects.filter(source=source, key__in=gone).update(
-        status="", is_open=False, retrying_since=None
-    )
+    note_gone(source, gone)
     close_letters(
         [make_closing(source, words, letter_id, closed.get(key)) for letter_id, key in letters.items()]
+    )
+
+
+def note_gone(source: str, keys: list[str]) -> None:
+    ForeignRow.objects.filter(source=source, key__in=keys).update(
+        status="", is_open=False, retrying_since=None
     )
 
 

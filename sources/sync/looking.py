@@ -41,7 +41,7 @@ def read_new(hold: SourceHold, letters: Letters) -> None:
             with hold.recording():
                 take_rows(hold.name, letters.words, rows)
         # To the head even if the last rows before it are closed: they would be passed over again every time.
-        hold.cursor["newest"] = rows[-1].key if len(rows) == BATCH_SIZE else head
+        hold.cursor["newest"] = rows[-1].key if rows else head
         if not stage.is_time_left:
             break
     # Read by the page: what is shown is not all that there is.
@@ -119,7 +119,6 @@ def compare(hold: SourceHold, letters: Letters, rows: dict[str, ForeignRow]) -> 
 
 def take(hold: SourceHold, letters: Letters, keys: list[str]) -> None:
     """Read these rows in full and take them in; one that was closed meanwhile is for the next sweep."""
-    for start in range(0, len(keys), BATCH_SIZE):
-        rows = letters.read(keys[start : start + BATCH_SIZE])
+    for rows in letters.read(keys, limit=BATCH_SIZE):
         with hold.recording():
             take_rows(hold.name, letters.words, [row for row in rows if letters.words.is_open(row.status)])

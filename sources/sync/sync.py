@@ -8,9 +8,10 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 from django.utils import timezone
 
+from dashboard.words import say_error
 from sources.base import Letters, SourceError, Visit
 from sources.checkpoints.contract import Checkpoints
-from sources.inspection import as_dict
+from sources.inspection import as_dict, why_nothing
 from sources.keeping import list_keepers
 from sources.models import SourceState
 from sources.owners import why_not_read
@@ -56,7 +57,7 @@ def sync_source(name: str) -> None:
         hold.fail(SourceError("It stopped answering in the middle of a look.", permanent=False))
     except Exception as error:
         # Of our own making; the page is to say so, or the source would only seem to be silent.
-        hold.fail(SourceError(f"The console failed: {type(error).__name__}: {error}"[:500], permanent=True))
+        hold.fail(SourceError(f"The console failed: {say_error(error)}"[:500], permanent=True))
         raise
 
 
@@ -68,10 +69,8 @@ def inspect(hold: SourceHold, visit: Visit) -> None:
             raise SourceError(why, permanent=True)
         hold.inspection = as_dict(visit.inspect())
         SourceState.objects.filter(name=hold.name).update(inspection=hold.inspection, inspected_at=now)
-    # What a source has none of by its nature is not what it is looked at for.
-    why_not = hold.inspection["why_not"]["reads_letters" if visit.letters else "reads_checkpoints"]
-    if why_not:
-        raise SourceError(why_not, permanent=True)
+    if why := why_nothing(hold.inspection, visit):
+        raise SourceError(why, permanent=True)
 
 
 def sync_letters(hold: SourceHold, letters: Letters) -> SourceError | None:
@@ -103,10 +102,17 @@ def find_work(source: str) -> tuple[bool, bool, bool]:
 
 
 def sync_checkpoints(hold: SourceHold, checkpoints: Checkpoints) -> None:
-    is_due = time.time() - hold.cursor.get("checkpoints_at", 0) >= CHECKPOINT_SECONDS
+    now = time.time()
+    is_due = now - hold.cursor.get("checkpoints_at", 0) >= CHECKPOINT_SECONDS
     if is_due and not hold.inspection["why_not"]["reads_checkpoints"]:
-        hold.cursor["checkpoints_at"] = time.time()
         for keeper in list_keepers():
-            found = keeper.look(hold.name, checkpoints)
+            try:
+                found = keeper.look(hold.name, checkpoints)
+            except SourceError:
+                # The look fails, and the next goes on with the letters from where this one has come to.
+                with hold.recording():
+                    pass
+                raise
             with hold.recording():
                 keeper.keep(hold.name, found)
+        hold.cursor["checkpoints_at"] = now

@@ -24,7 +24,9 @@ from dlq.api import Standing, find_letters
 from sources.base import Change, ForeignState, Letters, SourceError, Words
 from sources.models import ForeignRow, OwedRelease, OwedWrite
 from sources.sync.arriving import note_moved, note_seen, take_rows
+from sources.sync.closing import close_letters
 from sources.sync.hold import SourceHold, Stage
+from sources.sync.leaving import make_closing, note_gone
 
 # One transaction's worth: its rows are locked there, and their owner waits.
 BATCH_SIZE = 500
@@ -72,7 +74,7 @@ def send_batch(hold: SourceHold, letters: Letters, owed: list[OwedWrite]) -> Sou
     found = letters.find_states(missed) if missed else {}
     held = {key for key in missed if is_as_seen(wishes[key][2], found.get(key))}
     moved = [key for key in missed if key not in held and not is_granted(wishes[key], found, words)]
-    rows = letters.read(moved) if moved else []
+    rows = [row for some in letters.read(moved, limit=BATCH_SIZE) for row in some]
     with hold.recording():
         standings = find_letters({standing.letter_id for _, standing, _ in wishes.values()}, lock=True)
         note_written(
@@ -171,8 +173,13 @@ def note_left_alone(source: str, words: Words, wish: Wish, found: ForeignState |
     row, standing, change = wish
     if found and words.is_open(found.status):
         return
+    if found and words.is_open(change.status):
+        # The letter, which is locked, was open here alone.
+        close_letters([make_closing(source, words, row.letter_id, found)])
     if found:
         note_seen(source, words, [found])
+    else:
+        note_gone(source, [row.key])
     note_moved(
         source, row.key, row.letter_id, standing.closed_by, change.status, found.status if found else ""
     )

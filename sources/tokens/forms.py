@@ -3,20 +3,19 @@ from uuid import uuid4
 
 from django import forms
 
+from dashboard.fields import ReasonField, TextField
+
 
 class TokenForm(forms.Form):
-    source = forms.CharField(
+    source = TextField(
+        what="A source's name",
         max_length=100,
-        error_messages={
-            "required": "Name the source; its failures appear under this name.",
-            "max_length": "A source's name can have 100 characters; this one has %(show_value)s.",
-        },
+        error_messages={"required": "Name the source; its failures appear under this name."},
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "orders"}),
     )
-    note = forms.CharField(
+    note = TextField(
         max_length=200,
         required=False,
-        error_messages={"max_length": "It can have 200 characters; this has %(show_value)s."},
         label="What for",
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "cluster a"}),
     )
@@ -37,12 +36,4 @@ class TokenForm(forms.Form):
 class RevokeForm(forms.Form):
     """Why an admin does it; it stays in the audit trail."""
 
-    reason = forms.CharField(
-        label="Reason (required)",
-        max_length=500,
-        error_messages={
-            "required": "Say why; whoever wonders about the refusals will read it.",
-            "max_length": "A reason can have 500 characters; this one has %(show_value)s.",
-        },
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autofocus": True}),
-    )
+    reason = ReasonField("Say why; whoever wonders about the refusals will read it.", autofocus=True)

@@ -39,9 +39,12 @@ class TokenTable(tables.Table):
     def render_verbs(self, record: Token) -> str:
         if record.revoked_at:
             entries = urlencode({"subject": record.source, "action": "token.revoke"})
-            return markup('<a class="btn" href="{}?{}">See why</a>', reverse("audit"), entries)
+            return markup(
+                '<div class="verbs"><a class="btn" href="{}?{}">See why</a></div>', reverse("audit"), entries
+            )
         return markup(
-            '<a class="btn danger" href="{}" data-dialog>Revoke…<span class="sr-only"> {}</span></a>',
+            '<div class="verbs"><a class="btn danger" href="{}" data-dialog>Revoke…'
+            '<span class="sr-only"> {}</span></a></div>',
             reverse("sources:confirm_revoke_token", args=[record.pk]),
             record,
         )

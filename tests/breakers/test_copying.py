@@ -6,13 +6,22 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from breakers import scripts, tasks
+from breakers import history, scripts, tasks
 from breakers.api import Policy, get_breaker
-from breakers.copying import copy_transitions
-from breakers.history import Outage, count_flaps, find_outages, start_of, sum_days
+from breakers.copying import close_forgotten, copy_transitions
+from breakers.history import (
+    MOST_TRANSITIONS,
+    Outage,
+    count_flaps,
+    find_outages,
+    list_outages,
+    sum_days,
+)
 from breakers.keys import breaker_key
 from breakers.models import Breaker, Reading, Transition
 from breakers.needs import find_open
+from breakers.operations import trip_breaker
+from dashboard.days import start_of_day
 from dashboard.redis import get_redis
 from tests.breakers.conftest import NEVER_CACHED, fail, open_breaker
 
@@ -96,6 +105,16 @@ def test_more_breakers_than_one_batch():
     assert Breaker.objects.count() == 1100
 
 
+@pytest.mark.parametrize("hold_for", [None, timedelta(hours=4)])
+def test_a_hold_with_an_end_or_without_hides_none_that_is_heard_of_later(hold_for: timedelta | None):
+    trip_breaker("orders-api", actor="olga", reason="migration", hold_for=hold_for)
+    tasks.tend()
+    with get_breaker("late-api", NEVER_CACHED, used_by="target late").call():
+        pass
+    tasks.tend()
+    assert Breaker.objects.get(name="late-api").used_by == ["target late"]
+
+
 def test_after_a_flush_postgres_no_longer_says_open():
     open_breaker()
     tasks.tend()
@@ -103,6 +122,27 @@ def test_after_a_flush_postgres_no_longer_says_open():
     tasks.tend()
     assert Breaker.objects.get().state == "closed"
     assert Transition.objects.last().cause == "forgotten by Redis"
+
+
+def test_a_closing_that_was_lost_with_its_server_is_noticed(viewer: Client):
+    breaker = open_breaker()
+    tasks.tend()
+    # What another server took over: it had heard of the closing, and not of how it was told.
+    scripts.reset(get_redis().execute_command, breaker.name, None, "")
+    get_redis().delete("{redrive:breakers}:transitions")
+    tasks.tend()
+    assert Breaker.objects.get().state == "closed"
+    assert list(find_open()) == []
+    assert "orders-api" in viewer.get("/breakers/").content.decode()
+
+
+def test_a_closing_that_is_still_to_be_copied_is_noted_once():
+    breaker = open_breaker()
+    tasks.tend()
+    scripts.reset(get_redis().execute_command, breaker.name, None, "")
+    close_forgotten()
+    tasks.tend()
+    assert [one.cause for one in Transition.objects.order_by("id")] == ["too many failures", "reset"]
 
 
 def test_forgotten_breakers_leave_the_indexes_and_held_ones_do_not():
@@ -157,13 +197,40 @@ def test_outages_and_time_open_per_day():
     assert find_outages(breaker, transitions[3:], middle, now) == [Outage(middle, began + timedelta(hours=2))]
 
 
+def test_an_outage_of_many_probes_is_no_longer_than_it_is():
+    now = timezone.now()
+    began = now - timedelta(days=2)
+    long, short = (Breaker.objects.create(name=name) for name in ("long", "short"))
+    changes = [(long, began, "closed", "open"), (short, began, "closed", "open")]
+    changes += [(short, began + timedelta(hours=1), "open", "closed")]
+    for number in range(MOST_TRANSITIONS // 2):
+        at = began + timedelta(hours=2, seconds=30 * number)
+        changes += [(long, at, "open", "half_open"), (long, at, "half_open", "open")]
+    Transition.objects.bulk_create(
+        Transition(breaker=one, at=at, from_state=old, to_state=new) for one, at, old, new in changes
+    )
+    found = list_outages([long, short], now - timedelta(days=14), now)
+    assert found == {long.pk: [Outage(began, now)], short.pk: [Outage(began, began + timedelta(hours=1))]}
+
+
+def test_of_one_that_flaps_the_newest_outages_are_shown_and_no_others(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(history, "MOST_TRANSITIONS", 3)
+    now = timezone.now()
+    breaker = Breaker.objects.create(name="api")
+    times = [now - timedelta(hours=hours) for hours in (4, 3, 2, 1)]
+    for at, (old, new) in zip(times, [("closed", "open"), ("open", "closed")] * 2, strict=True):
+        breaker.transitions.create(at=at, from_state=old, to_state=new)
+    [outages] = list_outages([breaker], now - timedelta(days=14), now).values()
+    assert outages == [Outage(times[1], times[1]), Outage(times[2], times[3])]
+
+
 def test_an_outage_that_goes_on_ends_now():
     now = timezone.now()
     breaker = Breaker(name="api", state="open", left_closed_at=now - timedelta(days=3))
     since = now - timedelta(days=1)
     assert find_outages(breaker, [], since, now) == [Outage(since, now)]
     assert find_outages(Breaker(name="closed"), [], since, now) == []
-    assert start_of(now.date()) <= now
+    assert start_of_day(now.date()) <= now
 
 
 def test_leaving_closed_three_times_within_the_hour_is_flapping():

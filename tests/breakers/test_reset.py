@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from breakers import tasks
+from breakers import scripts, tasks, trips
 from breakers.api import get_breaker
 from breakers.keys import breaker_key
 from breakers.live import read
@@ -102,3 +102,24 @@ def test_a_trip_that_has_not_reached_redis_does_not_keep_it_from_closing(operato
     Trip.objects.create(breaker=Breaker.objects.get(), actor="olga", reason="while Redis was away")
     operator.post("/breakers/breaker/reset/", FIELDS)
     assert goes_through()
+
+
+def test_a_push_that_comes_after_the_end_holds_nothing(operator: Client):
+    trip_breaker("orders-api", actor="olga", reason="migration")
+    pushed = Trip.objects.select_related("breaker").get()
+    operator.post("/breakers/breaker/reset/", FIELDS)
+    # Beat, which had read the trip before it ended.
+    trips.hold(pushed)
+    assert goes_through()
+
+
+def test_a_server_that_took_over_without_the_end_of_a_trip_is_told_again(operator: Client):
+    trip_breaker("orders-api", actor="olga", reason="migration")
+    operator.post("/breakers/breaker/reset/", FIELDS)
+    scripts.hold(get_redis().execute_command, "orders-api", None, Trip.objects.get().pk, "")
+    tasks.tend()
+    assert goes_through()
+    # A hold that nobody here knows of is left alone.
+    scripts.hold(get_redis().execute_command, "orders-api", None, Trip.objects.get().pk + 1, "")
+    tasks.tend()
+    assert read(["orders-api"])["orders-api"].is_held

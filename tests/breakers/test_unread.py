@@ -19,13 +19,14 @@ from dashboard.redis import get_redis
 from tests.breakers.conftest import NEVER_CACHED, open_breaker
 from tests.breakers.peers import AiobreakerPeer, BlacklistPeer, Peer, PybreakerPeer
 from tests.breakers.valkey import PrivateValkey
+from tests.markup import read_html
 
 pytestmark = pytest.mark.django_db
 
 
 def look(client: Client, path: str = "/breakers/", **query: str) -> str:
     forget_all()
-    return client.get(path, query).content.decode()
+    return read_html(client.get(path, query))
 
 
 def show(client: Client, peer: Peer) -> str:
@@ -54,7 +55,7 @@ def test_others_that_cannot_be_read_are_unknown_on_the_list(
     assert "expires in" not in html
     # One reason is said once, however many libraries keep theirs there.
     assert html.count("cannot be read: ") == 1
-    assert f"The breakers of aiobreaker, {BlacklistPeer.source}, pybreaker cannot be read: " in html
+    assert f"The breakers of aiobreaker and {BlacklistPeer.source} and pybreaker cannot be read: " in html
     assert "What is shown of them was read " in html
     assert "No such file or directory. It was open when it was last read, " in show(viewer, peer)
     assert f"<h1>{peer.name} has been unknown since " in show(viewer, peer)
@@ -64,26 +65,57 @@ def test_others_that_cannot_be_read_are_unknown_on_the_list(
     assert "nknown" not in look(viewer)
 
 
+def test_a_reset_of_what_is_unknown_promises_nothing(
+    foreign: redis.Redis, valkey: PrivateValkey, operator: Client
+):
+    peer = AiobreakerPeer(foreign)
+    open_and_lose(peer, valkey)
+    query = {"name": peer.name, "source": peer.source}
+    html = look(operator, "/breakers/breaker/reset/confirm/", **query)
+    assert "How it is now is unknown. If its Redis answers, it is closed at once: every call goes" in html
+
+
 def test_what_is_known_stands_before_what_is_not(peer: Peer, valkey: PrivateValkey, viewer: Client):
     open_and_lose(peer, valkey)
     open_breaker("orders-api")
     html = look(viewer)
     assert "<h1>1 breaker is not closed, others are unknown</h1>" in html
     assert "It is the only one that can be read." in html
+    assert "<h2>Not closed when last read</h2>" in html
     overview = look(viewer, "/")
     assert "and 1 breaker is not closed, others are unknown." in overview
     assert '<p class="n">1</p><p class="d">others are unknown</p>' in overview
 
 
+def test_many_that_are_known_are_not_made_unknown_by_one(
+    foreign: redis.Redis, valkey: PrivateValkey, viewer: Client
+):
+    open_and_lose(AiobreakerPeer(foreign), valkey)
+    for number in range(6):
+        open_breaker(f"api-{number}")
+    headline = "6 breakers are not closed, others are unknown"
+    overview = look(viewer, "/")
+    assert f"<strong>{headline}</strong>" in overview
+    assert "and 4 more. 1 of them was not closed when last read; how it is now is unknown." in overview
+    tasks.tend()
+    assert [(need.headline, need.tone) for need in find_open()] == [(headline, "bad")]
+
+
 def test_the_overview_says_unknown_of_others_everywhere(peer: Peer, valkey: PrivateValkey, viewer: Client):
     open_and_lose(peer, valkey)
     overview = look(viewer, "/")
-    assert f"<strong>{Breaker.objects.get()} was open</strong>" in overview
-    assert f"{Breaker.objects.get()} is open" not in overview
-    assert "and no breaker that can be read is open." in overview
-    assert '<p class="n">unknown</p><p class="d">none that can be read is open</p>' in overview
+    # Without the pattern that it was found by.
+    label = peer.source.partition("=")[0]
+    assert f"<strong>{label} {peer.name} was open</strong>" in overview
+    assert f'{peer.name}</a> <span class="badge">{label}</span>' in overview
+    assert f"{peer.name} is open" not in overview
+    assert "and whether any breaker is open is unknown." in overview
+    assert '<p class="n">unknown</p><p class="d">none can be read</p>' in overview
     assert '<span class="badge">Unknown</span> <span class="dim">was open</span>' in overview
-    assert f"The breakers of aiobreaker, {BlacklistPeer.source}, pybreaker are unknown since " in overview
+    assert (
+        f"The breakers of aiobreaker and {BlacklistPeer.source} and pybreaker have been unknown since "
+        in overview
+    )
 
 
 def test_one_that_was_closed_is_unknown_too(foreign: redis.Redis, valkey: PrivateValkey, operator: Client):
@@ -113,17 +145,29 @@ def test_whoever_is_read_by_nobody_is_unknown(foreign: redis.Redis, viewer: Clie
     assert "Nobody reads it: that takes beat and a worker of housekeeping." in show(viewer, peer)
 
 
-def test_whoever_the_settings_no_longer_name_is_unknown(foreign: redis.Redis, viewer: Client, settings: Any):
+def test_whoever_the_settings_no_longer_name_is_unknown(
+    foreign: redis.Redis, operator: Client, settings: Any
+):
     peer = AiobreakerPeer(foreign)
     peer.open()
     tasks.read_foreign()
     settings.FOREIGN_BREAKERS = []
     registry.list_readers.cache_clear()
     grow_old()
-    html = show(viewer, peer)
+    html = show(operator, peer)
     assert f"<h1>{peer.name} has been unknown since " in html
-    assert "aiobreaker is no longer read here; this is what was last seen." in html
-    assert "cannot be read" not in look(viewer)
+    assert "aiobreaker is no longer read here. It was last read <time" in html
+    assert '<dd id="why-no-reset">What is no longer read here is not written to either.</dd>' in html
+    assert "cannot be read" not in look(operator)
+    tasks.read_foreign()
+    html = look(operator)
+    assert "<h1>No breaker can be read</h1>" in html
+    assert "<h2>As last read</h2>" in html
+    # It has been noted as closed, and was not.
+    assert '<span class="badge">Unknown</span> <span class="dim">no longer read</span>' in html
+    html += show(operator, peer)
+    assert "was closed" not in html
+    assert ">Closed</span>" not in html
 
 
 @pytest.fixture

@@ -2,15 +2,16 @@
 
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
-from breakers import contact
+from breakers import contact, wire
 from breakers.api import BreakerOpen, Policy
 from breakers.breaker import Breaker
 from tests.breakers.conftest import NEVER_CACHED, fail, make_breaker
 from tests.breakers.valkey import PrivateValkey
-from tests.wait import until
+from tests.wait import PATIENT, until
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +118,57 @@ def test_the_patience_for_one_call_is_the_budget():
     assert options["retry"].get_retries() == 0
 
 
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let it be later by so much whenever a contact looks at its clock the next so many times."""
+    monkeypatch.setattr(contact, "PAUSE_SECONDS", 0)
+    jumps: list[float] = []
+    monkeypatch.setattr(wire, "monotonic", lambda: time.monotonic() + (jumps.pop() if jumps else 0))
+    return lambda looks, seconds: jumps.extend([seconds] * looks)
+
+
+def test_several_answers_take_no_more_time_than_one(
+    valkey: PrivateValkey, late: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
+    breaker, other = make_breaker(valkey), make_breaker(valkey)
+    assert call(breaker)
+    fail(other)
+    fail(other)
+    read_gate = breaker._shared.read_gate
+
+    def read_slowly() -> object:
+        gate = read_gate()
+        late(2, PATIENT)
+        return gate
+
+    monkeypatch.setattr(breaker._shared, "read_gate", read_slowly)
+    assert call(breaker)
+    # It does not read the gate again, which it knows not to be closed.
+    assert is_refused(breaker)
+
+
+def test_a_connection_that_took_the_time_is_kept_for_the_next_call(
+    valkey: PrivateValkey, late: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
+    breaker = make_breaker(valkey)
+    pool = breaker._contact.redis.connection_pool
+    connect = pool.get_connection
+
+    def connect_slowly() -> object:
+        connection = connect()
+        late(1, breaker._contact._patience * 0.75)
+        return connection
+
+    with monkeypatch.context() as slowly:
+        slowly.setattr(pool, "get_connection", connect_slowly)
+        assert call(breaker)
+        assert breaker._contact._silent_until
+    [kept] = pool._available_connections
+    assert call(breaker)
+    assert not breaker._contact._silent_until
+    assert pool._available_connections == [kept]
+
+
 def test_flushed_it_is_closed_and_announces_itself_again(valkey: PrivateValkey):
     breaker = make_breaker(valkey, used_by="target a")
     fail(breaker)
@@ -148,6 +200,21 @@ def test_scripts_flushed_in_the_middle_they_are_sent_again(valkey: PrivateValkey
     assert is_refused(breaker)
     valkey.client().script_flush()
     assert is_refused(breaker)
+
+
+def test_full_the_local_breaker_protects_although_redis_still_answers(
+    valkey: PrivateValkey, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(contact, "PAUSE_SECONDS", 0)
+    breaker = make_breaker(valkey)
+    assert call(breaker)
+    valkey.client().config_set("maxmemory", 1)
+    fail(breaker)
+    fail(breaker)
+    assert is_refused(breaker)
+    valkey.client().config_set("maxmemory", 0)
+    # Redis's word counts again.
+    assert call(breaker)
 
 
 def test_a_read_only_replica_does_not_stop_calls(valkey: PrivateValkey):

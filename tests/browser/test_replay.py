@@ -90,6 +90,18 @@ def test_a_dialog_fits_a_small_screen(letters: None, sign_in_as: SignIn) -> None
     assert dialog.evaluate("dialog => dialog.scrollWidth <= dialog.clientWidth")
 
 
+def test_a_dialog_that_is_longer_than_the_screen_begins_with_what_it_will_do(
+    letters: None, sign_in_as: SignIn
+) -> None:
+    page = sign_in_as("operator")
+    page.set_viewport_size({"width": 380, "height": 480})
+    open_preview(page)
+    dialog = page.get_by_role("dialog")
+    assert dialog.evaluate("dialog => dialog.scrollHeight > dialog.clientHeight")
+    expect(dialog.get_by_role("heading")).to_be_in_viewport(ratio=1)
+    expect(dialog.get_by_label("Reason")).to_be_focused()
+
+
 def test_a_double_click_is_one_run_and_it_can_be_cancelled(letters: None, sign_in_as: SignIn) -> None:
     page = sign_in_as("operator")
     open_preview(page)

@@ -24,7 +24,7 @@ def test_a_page_follows_what_happens_without_a_reload(sign_in_as: SignIn, tmp_pa
     page.evaluate("window.stillHere = true")
     with running_worker(tmp_path / "worker.log"):
         expect(page.locator(".badge").first).to_have_text("Finished", timeout=30_000)
-    expect(page.get_by_text("120 of 120 done")).to_be_visible()
+    expect(page.get_by_text("120 of 120 dealt with")).to_be_visible()
     assert page.evaluate("window.stillHere")
 
 

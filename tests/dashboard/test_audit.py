@@ -2,7 +2,7 @@ import csv
 from io import StringIO
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, DataError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -38,6 +38,17 @@ def test_a_failed_action_is_undone_and_leaves_an_entry() -> None:
     assert not Heartbeat.objects.exists()
     entry = AuditEntry.objects.get()
     assert (entry.outcome, entry.details) == ("failed", {"error": "RuntimeError: it broke"})
+
+
+def test_what_the_database_repeats_of_a_value_is_in_no_entry() -> None:
+    with (
+        pytest.raises(DataError, match="alice"),
+        audit.action("run.pause", actor="olga"),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT %s::jsonb", ['{"name": "alice", "a": Infinity}'])
+    error = AuditEntry.objects.get().details["error"]
+    assert error == "DataError: invalid input syntax for type json"
 
 
 def test_an_action_that_nobody_documented_is_refused() -> None:
@@ -94,6 +105,12 @@ def test_a_day_that_is_refused_is_told_which_days_there_are(viewer: Client, quer
     page = viewer.get(f"/audit/{query}").content.decode()
     assert "Write a day from 1970-01-01 to 2999-12-31, like 2026-02-28." in page
     assert "Ensure this value" not in page
+
+
+def test_a_day_is_asked_for_with_its_zone(viewer: Client) -> None:
+    page = viewer.get("/audit/").content.decode()
+    assert "From (UTC)" in page
+    assert "To (UTC)" in page
 
 
 def test_a_name_that_is_too_long_is_told_how_long_it_can_be(viewer: Client) -> None:

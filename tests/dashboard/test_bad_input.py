@@ -16,13 +16,18 @@ pytestmark = pytest.mark.django_db
 def test_a_nul_is_refused_without_a_session(client: Client) -> None:
     assert client.post("/login/", {"username": "bo\0ss", "password": "x"}).status_code == 400
     assert client.get("/login/?next=%00").status_code == 400
+    # Shown as it would be written, and no more than some of it.
+    assert (
+        f"The field &#x27;a\\x00{'b' * 58}&#x27; holds"
+        in client.get(f"/login/?a%00{'b' * 70}=1").content.decode()
+    )
 
 
 def test_a_nul_in_a_reason_is_refused_and_nothing_happens(operator: Client) -> None:
     run = start_tally(5)
     response = operator.post(f"/runs/{run.pk}/cancel/", {"reason": "a\0b"})
     assert response.status_code == 400
-    assert b"Nothing was changed: a field holds a NUL character" in response.content
+    assert "Nothing was changed: the field &#x27;reason&#x27; holds a NUL" in response.content.decode()
     run.refresh_from_db()
     assert run.state == "pending"
 

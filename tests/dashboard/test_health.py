@@ -1,3 +1,4 @@
+import re
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -61,7 +62,8 @@ def test_every_page_survives_a_redis_that_hangs(admin: Client, settings: Setting
             page = admin.get("/workers/").content.decode()
             # Though the others have been heard of, and Redis a moment ago.
             assert "<h1>Redis does not answer</h1>" in page
-            assert "It last answered" in page
+            assert re.search(r'<p class="sub">Last seen \d+ s ago, at ', page)
+            assert "<strong>What waits is unknown</strong>" in page
             assert admin.get("/readyz").json()["redis"] == "unreachable"
         finally:
             get_redis.cache_clear()
@@ -114,6 +116,43 @@ def test_a_queue_that_no_worker_takes_is_missed(client: Client, viewer: Client, 
     page = viewer.get("/workers/").content.decode()
     assert page.count('<span class="badge bad">Nobody</span>') == 1
     assert page.count('<span class="mono">here</span>') == len(QUEUES) - 1
+    assert f'<pre class="copied" tabindex="0">celery -A dashboard.celery worker -Q {queue}</pre>' in page
+
+
+@pytest.mark.django_db
+def test_the_page_of_workers_says_how_what_is_missing_is_started(viewer: Client, settings: Settings) -> None:
+    beat(Heartbeat.Kind.WORKER, "here", started_at=timezone.now(), queues=[*QUEUES])
+    page = viewer.get("/workers/").content.decode()
+    assert "<h1>Beat is silent</h1>" in page
+    assert '<pre class="copied" tabindex="0">celery -A dashboard.celery beat</pre>' in page
+    Heartbeat.objects.all().delete()
+    commands = [
+        *(f"celery -A dashboard.celery worker -Q {name}" for name in QUEUES),
+        "celery -A dashboard.celery beat",
+    ]
+    assert "\n".join(commands) in viewer.get("/workers/").content.decode()
+    settings.EMBEDDED = True
+    page = viewer.get("/workers/").content.decode()
+    assert "<code>python3 manage.py up</code> starts them all." in page
+    assert "celery -A" not in page
+
+
+@pytest.mark.usefixtures("_alive")
+def test_workers_that_are_all_there_are_counted(viewer: Client) -> None:
+    beat(Heartbeat.Kind.WORKER, "there", started_at=timezone.now(), queues=["replays"])
+    page = viewer.get("/workers/").content.decode()
+    assert "<h1>3 processes alive</h1>" in page
+    assert '<span class="mono">here</span>, <span class="mono">there</span>' in page
+    assert "celery -A" not in page
+
+
+@pytest.mark.usefixtures("_alive")
+def test_where_nothing_is_missing_the_page_counts_who_is_alive(viewer: Client) -> None:
+    beat(Heartbeat.Kind.WORKER, "there", started_at=timezone.now(), queues=["replays"])
+    page = viewer.get("/workers/").content.decode()
+    assert "<h1>3 processes alive</h1>" in page
+    assert '<span class="mono">here</span>, <span class="mono">there</span>' in page
+    assert "Nobody" not in page
 
 
 def is_redis_heard_of_between_two_beats() -> bool:

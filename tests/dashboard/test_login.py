@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard.access import throttle
+from dashboard.access.views import MOST_REFUSALS_NOTED
 from dashboard.models import AuditEntry, SignInAttempt
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,17 @@ def test_refused_tries_neither_prolong_the_wait_nor_fill_the_trail(client: Clien
         sign_in(client, "wrong")
     assert SignInAttempt.objects.count() == throttle.MOST_FROM_ONE_PLACE
     assert AuditEntry.objects.get(action="session.refuse").outcome == "failed"
+
+
+def test_a_list_of_names_does_not_fill_the_trail(client: Client, vera: User) -> None:
+    SignInAttempt.objects.bulk_create(
+        SignInAttempt(username=f"n{number}", address="127.0.0.1")
+        for number in range(throttle.MOST_FROM_AN_ADDRESS)
+    )
+    for number in range(MOST_REFUSALS_NOTED + 10):
+        answer = client.post("/login/", {"username": f"m{number}", "password": "wrong"})
+        assert answer.status_code == 429
+    assert AuditEntry.objects.filter(action="session.refuse").count() == MOST_REFUSALS_NOTED
 
 
 def test_many_addresses_do_not_get_around_the_limit(client: Client, vera: User) -> None:

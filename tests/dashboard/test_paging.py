@@ -53,3 +53,9 @@ def test_a_list_stays_put_and_says_how_many_are_new(viewer: Client, entries: lis
     live = viewer.get(first.context["live_url"], headers={"HX-Request": "true"})
     assert [row.pk for row in live.context["page"].rows] == entries[:50]
     assert b"1 new, show it" in live.content
+
+
+def test_a_live_list_offers_to_clear_only_what_somebody_chose(viewer: Client, entries: list[int]) -> None:
+    for url, is_offered in (("/audit/", False), ("/audit/?actor=olga", True)):
+        live = viewer.get(viewer.get(url).context["live_url"], headers={"HX-Request": "true"})
+        assert (b"Clear</a>" in live.content) == is_offered

@@ -20,10 +20,14 @@ PRODUCTION = {
 
 def check(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
     """Run Django's checks in a process of its own, in production but for the changes."""
+    return manage("check", *arguments, **PRODUCTION | changes)
+
+
+def manage(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     return subprocess.run(
-        [sys.executable, "manage.py", "check", *arguments],
-        env=keep | PRODUCTION | changes,
+        [sys.executable, "manage.py", *arguments],
+        env=keep | environ,
         cwd=Path(__file__).resolve().parents[2],
         capture_output=True,
         text=True,
@@ -41,6 +45,21 @@ def check(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
             "REDIS_URL",
             "http://redis.example",
             "REDIS_URL must begin with one of redis://, rediss://, unix://.",
+        ),
+        (
+            "REDRIVE_BREAKER_PROFILES",
+            '{"payments": {"failure_treshold": 3}}',
+            "REDRIVE_BREAKER_PROFILES: 'payments' has 'failure_treshold', which means nothing",
+        ),
+        (
+            "REDRIVE_TIME_ZONE",
+            "Europe/Berln",
+            "REDRIVE_TIME_ZONE is 'Europe/Berln'; write a zone that this machine knows",
+        ),
+        (
+            "REDRIVE_TIME_ZONE",
+            "Europe",
+            "REDRIVE_TIME_ZONE is 'Europe'; write a zone that this machine knows",
         ),
         ("DATABASE_URL", "mysql://db.example/x", "DATABASE_URL must begin with one of"),
         (
@@ -90,3 +109,16 @@ def test_the_readme_lists_every_variable_that_is_read_and_no_other() -> None:
     read = set(re.findall(r'\benv\.\w+\(\s*"(\w+)"', source))
     assert read == set(re.findall(r"^\| `([A-Z_]+)` \|", table, re.MULTILINE))
     assert "REDRIVE_DEMO" in read
+
+
+def test_a_command_without_its_database_says_so_in_a_sentence(tmp_path: Path) -> None:
+    embedded = manage("create_token", "orders", REDRIVE_DATA=str(tmp_path), REDRIVE_DEMO="0")
+    assert embedded.stderr == (
+        f"The console's database in {tmp_path} does not answer; start it with `manage.py up`, "
+        "or let REDRIVE_DATA say where it is.\n"
+    )
+    nowhere = PRODUCTION | {"DATABASE_URL": "postgresql://redrive:hidden@127.0.0.1:1/redrive"}
+    [said] = manage("migrate", **nowhere).stderr.splitlines()
+    assert said.startswith("The database that DATABASE_URL names cannot be used: ")
+    assert "refused" in said
+    assert "hidden" not in said

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 import pytest
@@ -43,13 +44,15 @@ def test_changing_a_role_says_what_follows_and_asks_why(
     admin: Client, make_user: Callable[..., User]
 ) -> None:
     vera = make_user("vera", "viewer")
-    assert f"/users/{vera.pk}/role/confirm/" in admin.get("/users/").content.decode()
+    users = admin.get("/users/").content.decode()
+    assert f"/users/{vera.pk}/role/confirm/" in users
+    assert re.search(r'"Last signed in"[^>]*>never</td>', users)
     page = admin.get(f"/users/{vera.pk}/role/confirm/").content.decode()
     assert "vera has the role viewer now." in page
     assert '<option value="viewer" selected>' in page
     refused = admin.post(f"/users/{vera.pk}/role/", {"role": "operator", "reason": "x" * 501})
     assert refused.status_code == 400
-    assert b"It can have at most 500 characters; this one has 501." in refused.content
+    assert b"A reason can have at most 500 characters; this one has 501." in refused.content
     assert roles.get_role(vera) == "viewer"
     assert not AuditEntry.objects.filter(action="user.assign_role").exists()
 

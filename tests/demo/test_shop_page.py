@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from dashboard.memo import forget_all
 from dashboard.models import AuditEntry
 from demo import stories
 from demo.models import Shop, Story
@@ -110,7 +111,16 @@ def test_a_story_about_nobody_in_particular_is_on_and_then_over(operator: Client
 def test_a_past_that_is_being_made_says_how_far_it_has_come(buggy: Shop, viewer: Client) -> None:
     Shop.objects.update(past_at=timezone.now() - timedelta(days=400))
     page = viewer.get("/demo/").content.decode()
-    assert "Its past is being made, and has come to 20" in page
+    assert 'Its past is being made, and has come to <span class="nowrap">20' in page
+
+
+def test_every_page_says_that_the_past_is_being_made_and_not_a_moment_longer(
+    buggy: Shop, viewer: Client
+) -> None:
+    assert "The shop is living through its first hours" in viewer.get("/").content.decode()
+    Shop.objects.update(is_past_made=True)
+    forget_all()
+    assert "The shop is living through its first hours" not in viewer.get("/").content.decode()
 
 
 def test_there_is_no_story_that_nobody_wrote(operator: Client) -> None:

@@ -65,8 +65,13 @@ def test_another_number_than_the_confirmed_is_asked_about_again(
     assert answer.status_code == 409
     page = answer.content.decode()
     assert "2 letters were confirmed, and now there are 3. Nothing was changed." in page
+    assert "came since" not in page
     assert 'name="count" value="3"' in page
     assert 'value="kept"' in page
+    confirmed = form(2)
+    make_letters(1, event_id="later")
+    page = operator.post(address(rule, "apply"), confirmed).content.decode()
+    assert "and now there are 3. Nothing was changed. With what came since, there are 4." in page
     assert not Run.objects.exists()
 
 
@@ -97,6 +102,8 @@ def test_many_are_typed(
     assert "Type the number of letters, 3" in operator.get(address(rule, "apply/confirm")).content.decode()
     refused = operator.post(address(rule, "apply"), form(3))
     assert (refused.status_code, b"type that number" in refused.content) == (422, True)
+    page = operator.post(address(rule, "apply"), form(4)).content.decode()
+    assert '<p class="message bad" role="alert">4 letters were confirmed, and now there are 3.' in page
     assert operator.post(address(rule, "apply"), form(3, typed="3")).status_code == 302
 
 

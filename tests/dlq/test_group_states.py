@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,14 +11,15 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from dashboard.templatetags.console import clock
-from dlq.api import Failure, Parked, park_events, record_failures
+from dashboard.words import clock
+from dlq.api import Failure, record_failures
 from dlq.charts import draw_hours
 from dlq.compaction import compact
 from dlq.models import ClassificationRule, DeadLetter, FailureGroup
 from dlq.operations import Done, add_rule, assign_group, link_ticket, mute_group, note_group, unmute_group
 from dlq.operations.errors import ConfirmAgain
 from dlq.selection import select_group, select_ids
+from tests.markup import read_html
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., list[DeadLetter]]
@@ -30,7 +32,7 @@ def group(make_letters: Make) -> FailureGroup:
 
 
 def read(client: Client, group: FailureGroup) -> str:
-    return client.get(f"/dead-letters/groups/{group.pk}/").content.decode()
+    return read_html(client.get(f"/dead-letters/groups/{group.pk}/"))
 
 
 def test_a_muted_group_says_until_when_and_who_did_it(
@@ -102,14 +104,14 @@ def test_what_is_not_to_be_sent_again_is_not_advised(viewer: Client, group: Fail
     assert "Not to be sent again as it is." in read(viewer, group)
 
 
-def test_each_sample_says_whether_it_is_open(
+def test_each_sample_says_whether_it_is_open_and_when_it_failed_or_was_closed(
     viewer: Client, make_letters: Make, do: Callable[..., Done]
 ) -> None:
     first, _ = make_letters(2)
     do("resolve", select_ids([first.pk]), 1)
     page = read(viewer, FailureGroup.objects.get())
-    assert page.count('<span class="badge good">Resolved</span> <span class="dim">') == 1
-    assert page.count('<span class="badge bad">Open</span> <span class="dim">') == 1
+    assert page.count('<span class="badge good">Resolved</span> <span class="dim"><time') == 1
+    assert page.count('<span class="badge bad">Open</span> <span class="dim">failed ') == 1
 
 
 @pytest.mark.parametrize(
@@ -130,12 +132,30 @@ def test_the_chart_names_the_worst_hour_and_draws_none_without_a_failure(
     assert chart.words[-1] == "Tue 12:00: none"
 
 
+def test_the_hours_of_a_chart_are_those_that_were_counted_whatever_the_zone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 3, 12, 40, tzinfo=UTC))
+    with timezone.override(ZoneInfo("Asia/Kolkata")):
+        assert draw_hours([0, 3], "permanent").sentence.endswith("in the hour from Tue 17:30 IST.")
+    # The clock was put back by an hour on the first of November.
+    with timezone.override(ZoneInfo("America/New_York")):
+        words = draw_hours([0] * 56, "permanent").words
+        assert [word[:9] for word in words[:5]] == [
+            "Sun 01:00",
+            "Sun 01:00",
+            "Sun 02:00",
+            "Sun 03:00",
+            "Sun 04:00",
+        ]
+
+
 def test_a_reason_that_is_too_long_is_refused_where_it_is_muted(
     operator: Client, group: FailureGroup
 ) -> None:
     refused = operator.post(f"/dead-letters/groups/{group.pk}/mute/", {"hours": "1", "reason": "x" * 501})
     assert refused.status_code == 400
-    assert "A reason can have at most 500 characters; this one has 501." in refused.content.decode()
+    assert "A reason can have at most 500 characters; this one has 501." in read_html(refused)
 
 
 def test_note_and_ticket_stand_on_the_page(operator: Client, someone: User, group: FailureGroup) -> None:
@@ -189,20 +209,15 @@ def test_what_fails_again_after_all_was_closed_has_regressed(
     assert "<b>Regressed</b>: what had been closed failed again" in read(viewer, group)
 
 
-def test_what_it_holds_up_is_told_and_what_is_not_parked_is_not(viewer: Client, make_letters: Make) -> None:
-    sequence = {"consumer": "billing", "sequence_key": "s"}
-    make_letters(1, **sequence, sequence_no=1)
+def test_shares_of_the_newest_letters_say_so(
+    viewer: Client, make_letters: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_letters(3, event_type="Paid")
+    compact()
     group = FailureGroup.objects.get()
-    assert "of billing; sequences are held up." in read(viewer, group)
-    compact()
-    page = read(viewer, group)
-    assert "1 sequence held up." in page
-    assert "<dd>1 open</dd>" in page
-    park_events([Parked(**sequence, event_id="p", sequence_no=2)])
-    compact()
-    page = read(viewer, group)
-    assert "1 sequence held up, 1 letter parked behind." in page
-    assert "<dd>1 open, 1 parked</dd>" in page
+    assert "<h2>Events and versions</h2>" in read(viewer, group)
+    monkeypatch.setattr("dlq.queries.group.SAMPLE_SIZE", 2)
+    assert "<h2>Events and versions of the newest 2 letters</h2>" in read(viewer, group)
 
 
 def test_a_group_of_which_all_is_closed_says_how_many(
@@ -211,7 +226,24 @@ def test_a_group_of_which_all_is_closed_says_how_many(
     make_letters(2)
     group = FailureGroup.objects.get()
     do("resolve", select_group(group), 2)
-    assert "All 2 letters of billing are closed." in read(viewer, group)
+    page = read(viewer, group)
+    assert "All 2 letters of billing are closed." in page
+    # Each with when it was closed, and not with when it failed.
+    closed_at = DeadLetter.objects.earliest("closed_at").closed_at
+    assert closed_at is not None
+    assert page.count(f'Resolved</span> <span class="dim"><time datetime="{closed_at.isoformat()}"') == 2
+
+
+def test_a_group_whose_letters_fail_with_another_error_by_now_is_not_called_closed(
+    viewer: Client, group: FailureGroup, make_letters: Make
+) -> None:
+    make_letters(1, error_type="KeyError", failed_at=timezone.now())
+    page = read(viewer, group)
+    assert "No letter of billing is in it any more" in page
+    assert "Nothing now: it has no letter any more." in page
+    assert "See its letters" not in page
+    assert 'class="samples"' not in page
+    assert "closed" not in page[page.index("<main") : page.index("</main>")]
 
 
 def test_the_same_error_of_another_consumer_is_shown(
@@ -226,10 +258,15 @@ def test_the_same_error_of_another_consumer_is_shown(
 def test_many_groups_go_on_on_another_page(viewer: Client) -> None:
     record_failures([Failure(consumer=f"c{n:02}", event_id="e", error_type="E") for n in range(51)])
     first = viewer.get("/dead-letters/")
-    assert ">More groups</a>" in first.content.decode()
+    assert ">More groups</a>" in read_html(first)
     # Nothing is in the cell, so that a narrow page leaves it out.
-    assert "<span></span>" not in first.content.decode()
+    assert "<span></span>" not in read_html(first)
     after = first.context["page"].after
     rest = viewer.get("/dead-letters/", {"after": after})
     assert len(rest.context["page"].rows) == 1
-    assert ">More groups</a>" not in rest.content.decode()
+    assert ">More groups</a>" not in read_html(rest)
+    # The last page can be emptied while somebody reads it.
+    beyond = read_html(viewer.get("/dead-letters/", {"after": "0_1"}))
+    assert "51 open letters in 51 groups" in beyond
+    assert "No group is on this page" in beyond
+    assert '<a href="/dead-letters/">Go to the first page</a>' in beyond

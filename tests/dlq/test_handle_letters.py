@@ -124,6 +124,19 @@ def test_followers_are_counted_and_closed_along_or_kept(do: Do, make_letters: Ma
     assert_counters_are_right()
 
 
+def test_what_waits_behind_a_closed_letter_does_not_follow_those_that_are_closed_now(
+    do: Do, make_letters: Make
+) -> None:
+    closed, other = make_letters(1, sequence_key="order-1", sequence_no=1)[0], make_letters(2)[1]
+    park_events([Parked(consumer="billing", event_id="p", sequence_key="order-1", sequence_no=2)])
+    do("resolve", select_ids([closed.pk]), 1)
+    both = select_ids([closed.pk, other.pk])
+    found = preview(VERBS["resolve"], both)
+    assert (found.count, found.follower_count) == (1, 0)
+    assert do("resolve", both, 1, with_followers=True).count == 1
+    assert DeadLetter.objects.get(event_id="p").status == "parked"
+
+
 def test_a_preview_names_consumers_critical_ones_and_letters_in_runs(
     make_letters: Make, settings: Any
 ) -> None:

@@ -8,6 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from dashboard.models import Run
+from dashboard.runs import lanes, states
+from dashboard.runs.kinds import MORE
 from dashboard.runs.operations import cancel_run
 from dlq import items, preview
 from dlq.filters import LetterFilter
@@ -77,6 +79,23 @@ def test_a_letter_is_in_one_active_run_and_free_again_when_that_has_ended(
     items.release_ended()
     assert LetterRunItem.objects.filter(outcome="not done").count() == 10
     assert preview.preview(run_verb(), selection).count == 10
+
+
+def test_what_a_broken_run_has_in_hand_is_free_only_when_its_worker_is_done(
+    do: Do, make_letters: Make, open_filter: LetterFilter
+) -> None:
+    make_letters(10, sequence_key="s")
+    run = do("resolve", select_matching(open_filter), 10).run
+    assert run is not None
+    number, epoch = run.lanes.values_list("number", "epoch").get(total=10)
+    hold = lanes.claim(run.pk, number, epoch, holder="a worker")
+    assert hold is not None
+    states.move(run.pk, Run.State.FAILED, note="another lane broke")
+    items.release_ended()
+    assert LetterRunItem.objects.filter(is_active=True).count() == 10
+    lanes.release(hold, MORE)
+    items.release_ended()
+    assert not LetterRunItem.objects.filter(is_active=True).exists()
 
 
 def run_verb() -> preview.Verb:

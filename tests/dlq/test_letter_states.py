@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from dlq.api import Failure, Parked, park_events, record_failures
-from dlq.models import ClassificationRule, DeadLetter
+from dlq.models import Attempt, ClassificationRule, DeadLetter
 from dlq.operations import Done, add_rule, apply_rules
 from dlq.selection import newest_id, select_ids
 from projections.api import NewEvent, append, get_head
@@ -110,6 +110,14 @@ def test_attempts_that_are_only_counted_are_not_passed_over(viewer: Client, make
     assert "earlier attempt" not in read(viewer, letter)
 
 
+def test_without_any_attempt_on_record_the_number_is_still_told(viewer: Client, make_letters: Make) -> None:
+    [letter] = make_letters(1, attempts=3)
+    Attempt.objects.all().delete()
+    page = read(viewer, letter)
+    assert "3 attempts are counted, and not shown here." in page
+    assert "It was not tried" not in page
+
+
 def test_a_letter_in_a_run_leads_there(operator: Client, someone: User, make_letters: Make) -> None:
     [letter] = make_letters(1)
     rule = add_rule(ClassificationRule(consumer="billing", category="dependency"), actor=someone)
@@ -130,21 +138,37 @@ def test_a_security_matter_is_named(viewer: Client, someone: User, make_letters:
 
 
 def test_where_it_stood_in_its_topic_is_told(viewer: Client, make_letters: Make) -> None:
-    [letter] = make_letters(1, topic="orders", partition=3, offset=70)
-    assert "orders / 3 / 70" in read(viewer, letter)
+    [letter] = make_letters(1, topic="orders", partition=3, offset=7041)
+    assert '<span class="mono">orders</span>, partition 3, offset 7041</dd>' in read(viewer, letter)
+
+
+def test_an_unknown_offset_is_not_told(viewer: Client, make_letters: Make) -> None:
+    [letter] = make_letters(1, topic="orders", partition=3)
+    assert '<span class="mono">orders</span>, partition 3</dd>' in read(viewer, letter)
 
 
 def test_a_sequence_without_numbers_claims_none(viewer: Client, make_letters: Make) -> None:
     letters = make_letters(3, event_type="Paid", sequence_key="ord-1")
     page = read(viewer, letters[1])
     assert '<dd class="mono">ord-1</dd>' in page
-    assert "<b>Paid</b>" in page
-    assert page.count(">Paid</a>") == 2
+    # Their events tell them apart.
+    assert '<b>Paid <span class="mono">e1</span></b>' in page
+    assert [f'>Paid <span class="mono">e{n}</span></a>' in page for n in (0, 1, 2)] == [True, False, True]
+
+
+def test_an_event_without_a_type_is_named_by_its_id(viewer: Client, make_letters: Make) -> None:
+    [head] = make_letters(1, consumer="orders", sequence_key="ord-1")
+    park_events([Parked(consumer="orders", event_id="e9", sequence_key="ord-1")])
+    parked = DeadLetter.objects.get(event_id="e9")
+    assert "<h1>e9 is parked</h1>" in read(viewer, parked)
+    assert f'<a href="/dead-letters/letters/{parked.pk}/"> <span class="mono">e9</span></a>' in read(
+        viewer, head
+    )
 
 
 def test_a_payload_that_is_not_json_is_shown_as_it_came(viewer: Client, make_letters: Make) -> None:
     [letter] = make_letters(1, payload=b"total=\xff;<b>")
-    assert '<pre class="payload">total=\\xff;&lt;b&gt;</pre>' in read(viewer, letter)
+    assert '<pre class="payload" tabindex="0">total=\\xff;&lt;b&gt;</pre>' in read(viewer, letter)
 
 
 @pytest.mark.parametrize(
@@ -187,3 +211,9 @@ def test_a_replay_that_is_not_advised_can_be_asked_for_and_does_not_stand_out(
     assert f'<a class="btn primary" {asks}' in read(operator, letter)
     DeadLetter.objects.update(offers_replay=False)
     assert f'<a class="btn" {asks}' in read(operator, letter)
+
+
+def test_a_link_finds_a_letter_whose_names_are_longer_than_an_index_can_hold(viewer: Client) -> None:
+    named = {"source": "native", "consumer": "orders", "event_id": "e" * 700}
+    [pk] = record_failures([Failure(**named, error_type="E")])
+    assert viewer.get("/dead-letters/find/", named)["Location"] == f"/dead-letters/letters/{pk}/"

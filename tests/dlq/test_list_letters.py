@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import Q, UniqueConstraint
 from django.http import QueryDict
 
 from dashboard.actions import ADMIN, VIEWER
@@ -81,6 +82,7 @@ def find(user: Any, page: str = "", **wanted: Any) -> list[str]:
         ({"path": "$.order.tags[*]", "value": "all", "consumer": "consumer-0"}, range(0, 20, 2)),
         ({"status": "closed"}, []),
         ({"status": "parked"}, []),
+        ({"status": "open", "words": "lost"}, [7]),
         ({"status": "any", "words": "lost"}, [7]),
     ],
 )
@@ -88,6 +90,15 @@ def test_each_filter_finds_its_letters_newest_first(
     user: Any, some_letters: list[int], wanted: dict[str, str], numbers: Any
 ) -> None:
     assert find(user, **wanted) == [f"e{n}" for n in sorted(numbers, reverse=True)]
+
+
+@pytest.mark.parametrize("field", sorted(set(filters.EQUAL.values())))
+def test_each_value_that_is_filtered_by_is_found_in_the_whole_history_by_an_index(field: str) -> None:
+    column = DeadLetter._meta.get_field(field).name
+    whole = (None, ~Q(**{field: ""}))
+    indexes = [index for index in DeadLetter._meta.indexes if index.condition in whole]
+    keys = [key for key in DeadLetter._meta.constraints if isinstance(key, UniqueConstraint)]
+    assert column in {one.fields[0] for one in (*indexes, *keys)}
 
 
 def test_a_group_is_a_filter_too(user: Any, some_letters: list[int]) -> None:
@@ -109,8 +120,11 @@ def test_parked_letters_are_listed_when_asked_for(user: Any) -> None:
     ("wanted", "message"),
     [
         ({"path": "$..x"}, "not a path"),
+        ({"value": "3"}, "Its payload path is missing"),
+        ({"path": " ", "value": "3"}, "Its payload path is missing"),
+        ({"path": "$.order.id"}, "Say which value"),
         ({"words": "..."}, "no word"),
-        ({"status": "odd"}, "can be empty (open), parked, resolved"),
+        ({"status": "odd"}, "can be open, parked, resolved"),
     ],
 )
 def test_what_makes_no_sense_is_said_so(user: Any, wanted: dict[str, str], message: str) -> None:
@@ -124,7 +138,7 @@ def test_common_words_are_searched_for_page_by_page_and_nothing_is_missed(
     monkeypatch.setattr(letters, "WINDOW", 4)
     form = LetterFilter({"words": "keyerror"}, user=user)
     assert form.is_valid()
-    assert count_letters(form).sentence == "Too many match to be counted."
+    assert count_letters(form).sentence == "How many match was not counted; that would take too long."
     found, query = [], ""
     while True:
         answer = list_letters(form, QueryDict(query))
@@ -180,7 +194,7 @@ def test_a_count_that_would_take_long_is_given_up(
 
     monkeypatch.setattr(letters, "COUNT_SECONDS", 0.05)
     with connection.execute_wrapper(slow):
-        assert count_letters(form).sentence == "Too many match to be counted."
+        assert count_letters(form).sentence == "How many match was not counted; that would take too long."
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('statement_timeout'), current_setting('enable_bitmapscan')")
         assert cursor.fetchone() == ("0", "on")

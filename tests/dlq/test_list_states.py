@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from dashboard.paging import write_cursor
 from dlq import filters
 from dlq.models import DeadLetter, FailureGroup
 from dlq.queries import letters
@@ -27,10 +29,27 @@ def test_words_that_are_everywhere_are_not_counted(
     monkeypatch.setattr(filters, "MOST_BODIES", 1)
     monkeypatch.setattr(letters, "WINDOW", 2)
     page = read(operator, words="total")
-    assert "Too many match to be counted." in page
-    assert "looked through part by part; go on for more of them." in page
+    assert "How many match was not counted; that would take too long." in page
+    assert (
+        "in so many letters that a page looks through only a part of the letters; go on for the next part."
+        in page
+    )
     assert "<h1>Letters</h1>" in page
     assert 'value="matching"' not in page
+    # Of another consumer there is none at all.
+    assert "Too many" not in read(operator, words="total", consumer="orders")
+
+
+def test_a_part_without_a_match_leads_on_to_the_next_part(
+    viewer: Client, make_letters: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_letters(2, error_message="bad total, and wanted")
+    make_letters(3, consumer="newer", failed_at=timezone.now())
+    monkeypatch.setattr(filters, "MOST_BODIES", 1)
+    monkeypatch.setattr(letters, "WINDOW", 2)
+    page = read(viewer, words="wanted")
+    assert "No letter of this part matches.</p>" in page
+    assert "Older</a>" in page
 
 
 def test_a_count_that_stops_says_over(
@@ -54,6 +73,16 @@ def test_the_oldest_first_stays_chosen_and_places_are_not_sent_on(
     assert '<input type="hidden" name="scope"' not in page
 
 
+def test_a_page_that_updates_itself_offers_to_clear_only_what_somebody_chose(
+    viewer: Client, make_letters: Make
+) -> None:
+    make_letters(1)
+    live_url = viewer.get(URL).context["live_url"]
+    assert "Clear</a>" not in viewer.get(live_url, headers={"HX-Request": "true"}).content.decode()
+    assert "Clear</a>" in read(viewer, order="oldest")
+    assert "Clear</a>" in read(viewer, consumer="billing")
+
+
 @pytest.mark.parametrize(
     ("status", "sentences"),
     [
@@ -62,13 +91,12 @@ def test_the_oldest_first_stays_chosen_and_places_are_not_sent_on(
             [
                 "No letter is closed",
                 "What was replayed, resolved or discarded appears here.",
-                "Nothing is closed",
                 "Show the open",
             ],
         ),
         (
             "parked",
-            ["No letter is parked", "What waits for an earlier event of its sequence", "Nothing is parked"],
+            ["No letter is parked", "What waits for an earlier event of its sequence"],
         ),
         ("resolved", ["No letter is resolved", "What was replayed or dealt with elsewhere appears here."]),
         ("discarded", ["No letter is discarded", "What was given up, with a reason, appears here."]),
@@ -76,7 +104,6 @@ def test_the_oldest_first_stays_chosen_and_places_are_not_sent_on(
             "any",
             [
                 "There is no letter",
-                "Nothing is on record",
                 'from an <a href="/sources/">attached source</a>, or over the push API.',
             ],
         ),
@@ -90,18 +117,29 @@ def test_an_empty_list_says_what_would_be_there(viewer: Client, status: str, sen
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({}, "No open letter is as the filter says."),
-        ({"status": "parked"}, "No parked letter is as the filter says."),
-        ({"status": "any"}, "No letter is as the filter says."),
+        ({}, "No open letter matches"),
+        ({"status": "parked"}, "No parked letter matches"),
+        ({"status": "any"}, "No letter matches"),
     ],
 )
 def test_where_nothing_matches_it_says_among_which_letters_and_how_to_look_among_all(
     viewer: Client, query: dict[str, str], sentence: str
 ) -> None:
     page = read(viewer, consumer="nobody", **query)
-    assert sentence in page
+    assert page.count(sentence) == 1
     among_all = '?consumer=nobody&amp;status=any">look among all letters, closed ones too</a>'
     assert (among_all in page) == (query != {"status": "any"})
+
+
+def test_a_page_whose_letters_are_closed_by_now_leads_to_the_others(
+    viewer: Client, make_letters: Make
+) -> None:
+    make_letters(2)
+    oldest = DeadLetter.objects.earliest("last_failed_at", "pk")
+    page = read(viewer, after=write_cursor(oldest, "last_failed_at"))
+    assert "2 open letters</h1>" in page
+    assert 'None of them is on this page; <a href="/dead-letters/letters/">go to the first</a>.' in page
+    assert "Failures arrive" not in page
 
 
 def test_a_search_says_that_hidden_errors_are_not_searched(
@@ -111,7 +149,7 @@ def test_a_search_says_that_hidden_errors_are_not_searched(
     settings.MASKED_PATHS = ["$.name"]
     hidden = "Errors that are hidden from you are not searched."
     page = read(viewer, words="total")
-    assert "No letter matches" in page
+    assert "No open letter matches" in page
     assert hidden in page
     assert "ValueError (hidden: it may hold masked values)</a>" in read(viewer)
     assert hidden not in read(viewer)
@@ -159,6 +197,13 @@ def test_an_empty_tab_leads_only_to_where_something_is(
     assert "1 open letter in 1 muted group<" in page
     assert ('?tab=muted">Show the muted groups</a>' in page) == (tab != "muted")
     assert ("Nothing is open that is not muted" in page) == (tab == "open")
+
+
+def test_an_empty_tab_leads_to_the_groups_that_are_open(viewer: Client, make_letters: Make) -> None:
+    make_letters(1)
+    page = viewer.get("/dead-letters/", {"tab": "muted"}).content.decode()
+    assert "1 open letter in 1 group<" in page
+    assert '<a href="/dead-letters/">Show the open groups</a>' in page
 
 
 def test_the_headline_counts_muted_groups_with_their_letters(viewer: Client, make_letters: Make) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.http import QueryDict
+from django.utils import timezone
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -132,6 +133,14 @@ def test_a_payload_that_cannot_be_read_is_hidden_with_its_error(payload: bytes) 
     letter = record("first", "", payload=payload, error_message="cannot read alice@x.example")
     shown = Masker(Viewer()).letter(letter)
     assert (shown.payload_text, shown.error_message, letter.summary) == (HIDDEN, HIDDEN, HIDDEN)
+
+
+def test_what_failed_as_somebody_had_replaced_it_shows_no_masked_value_of_the_replacement() -> None:
+    record("first", "alice@x.example")
+    letter = record("first", "carol@x.example", keeps_payload=True, failed_at=timezone.now())
+    shown = Masker(Viewer()).letter(letter)
+    assert "carol" not in f"{shown.error_message}{shown.stacktrace}"
+    assert MASKED in shown.stacktrace
 
 
 def test_a_letter_recorded_under_other_rules_shows_no_text_until_it_is_opened(settings: Any) -> None:

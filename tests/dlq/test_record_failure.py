@@ -59,6 +59,12 @@ def test_the_latest_failure_describes_the_letter_in_whatever_order_they_come() -
         assert_counters_are_right()
 
 
+def test_a_later_failure_that_names_no_version_leaves_the_one_that_is_known() -> None:
+    fail(app_version="1.8.0")
+    assert fail(at=T + timedelta(minutes=5)).app_version == "1.8.0"
+    assert fail(at=T + timedelta(minutes=6), app_version="1.8.1").app_version == "1.8.1"
+
+
 def close(letter: DeadLetter, at: datetime) -> None:
     DeadLetter.objects.filter(pk=letter.pk).update(status="resolved", closed_at=at, closed_by="someone")
 

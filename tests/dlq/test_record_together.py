@@ -1,12 +1,17 @@
 """Several processes record overlapping batches in random order, while the counters are folded under their hands."""
 
+import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
+from dlq.api import Failure, record_failures
 from dlq.compaction import compact
 from dlq.models import Attempt, DeadLetter
+from dlq.retention import purge_letters
 from tests.dlq.counting import assert_counters_are_right
 from tests.dlq.recorder import make_failures
 from tests.processes import Process
@@ -35,4 +40,30 @@ def test_writers_never_deadlock_and_leave_the_right_letters_and_counters(tmp_pat
         assert letter.summary == latest["error_message"]
     assert_counters_are_right()
     compact()
+    assert_counters_are_right()
+
+
+def test_a_letter_that_is_purged_while_it_fails_again_is_a_new_one() -> None:
+    known = {"consumer": "c", "error_type": "E"}
+    old, other = record_failures([Failure(**known, event_id=event_id) for event_id in ("old", "other")])
+    long_ago = datetime.now(UTC) - timedelta(days=40)
+    DeadLetter.objects.filter(pk=old).update(status="resolved", closed_at=long_ago)
+
+    def purge() -> None:
+        purge_letters(long_ago + timedelta(days=1))
+        connection.close()
+
+    def purge_first(execute: Any, sql: str, *rest: Any) -> Any:
+        # The letters have been found, and are about to be locked.
+        if "dlq_deadletter.id = ANY" in sql:
+            thread = threading.Thread(target=purge)
+            thread.start()
+            thread.join()
+        return execute(sql, *rest)
+
+    again = [Failure(**known, event_id="old"), Failure(**known, event_id="new")]
+    with transaction.atomic(), connection.execute_wrapper(purge_first):
+        ids = record_failures(again, lock_too=[other])
+    assert old not in ids
+    assert set(DeadLetter.objects.values_list("pk", flat=True)) == {other, *ids}
     assert_counters_are_right()

@@ -16,6 +16,7 @@ from dlq.operations import add_rule, apply_rules
 from dlq.queries import rules as queries
 from dlq.selection import newest_id
 from dlq.views import rules as views
+from tests.markup import read_html
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., list[DeadLetter]]
@@ -28,7 +29,7 @@ def rule(someone: User) -> ClassificationRule:
 
 
 def read(client: Client, rule: ClassificationRule, verb: str) -> str:
-    return client.get(f"{URL}{rule.pk}/{verb}/confirm/").content.decode()
+    return read_html(client.get(f"{URL}{rule.pk}/{verb}/confirm/"))
 
 
 def test_a_rule_names_its_conditions_and_what_follows(
@@ -38,7 +39,7 @@ def test_a_rule_names_its_conditions_and_what_follows(
     fields = {"http_status": 403, "event_type": "Paid", "category": "permanent"}
     rule = add_rule(ClassificationRule(**fields, offers_replay=False, is_security=True), actor=someone)
     for page in (
-        operator.get(URL).content.decode(),
+        read_html(operator.get(URL)),
         read(operator, rule, "apply"),
         read(operator, rule, "remove"),
     ):
@@ -46,12 +47,25 @@ def test_a_rule_names_its_conditions_and_what_follows(
         assert "permanent</span>, no replay offered, security" in page
 
 
+def test_a_rule_is_listed_under_the_name_that_letters_give_it(
+    viewer: Client, someone: User, make_letters: Make
+) -> None:
+    rule = add_rule(
+        ClassificationRule(consumer="billing", category="dependency", priority=25000), actor=someone
+    )
+    [letter] = make_letters(1)
+    page = read_html(viewer.get(URL))
+    assert f'<td data-label="Rule" class="nowrap">{letter.classified_by}</td>' in page
+    assert letter.classified_by == str(rule)
+    assert '<td data-label="Priority" class="num">25,000</td>' in page
+
+
 def test_a_viewer_reads_rules_and_is_offered_nothing(viewer: Client, someone: User) -> None:
-    page = viewer.get(URL).content.decode()
+    page = read_html(viewer.get(URL))
     assert "An operator can add one" in page
     assert "A new rule" not in page
     add_rule(ClassificationRule(consumer="billing", category="dependency"), actor=someone)
-    page = viewer.get(URL).content.decode()
+    page = read_html(viewer.get(URL))
     assert "consumer is <code>billing</code>" in page
     assert "Apply to open letters…" not in page
     assert "Remove…" not in page
@@ -66,13 +80,13 @@ def test_a_new_rule_says_what_it_does_to_the_only_letter(
 ) -> None:
     make_letters(1)
     query = {"consumer": "billing", "category": category, "priority": "1", "offers_replay": "on"}
-    page = operator.get(URL, query).content.decode()
+    page = read_html(operator.get(URL, query))
     assert f"The rule could be about one open letter, and would {sentence}" in page
 
 
 def test_a_new_rule_is_stated_where_it_is_added(operator: Client) -> None:
     query = {"consumer": "billing", "category": "transient", "priority": "1", "is_security": "on"}
-    page = operator.get(URL, query).content.decode()
+    page = read_html(operator.get(URL, query))
     stated = page[page.index("add/") : page.index("Add the rule")]
     assert "consumer is <code>billing</code>" in stated
     assert "transient</span>, no replay offered, security" in stated
@@ -80,7 +94,7 @@ def test_a_new_rule_is_stated_where_it_is_added(operator: Client) -> None:
 
 
 def test_the_tables_end_with_what_nothing_knows(viewer: Client) -> None:
-    page = viewer.get(URL).content.decode()
+    page = read_html(viewer.get(URL))
     assert "what none of them knows is permanent" in page
     assert page.rindex("wrong data or state") < page.rindex("no rule matched")
     assert (
@@ -95,7 +109,7 @@ def test_a_preview_that_looks_at_some_says_so(
     make_letters(3)
     monkeypatch.setattr(reclassify, "MOST_EXAMINED", 2)
     query = {"consumer": "billing", "category": "transient", "priority": "1", "offers_replay": "on"}
-    page = operator.get(URL, query).content.decode()
+    page = read_html(operator.get(URL, query))
     assert (
         "Of the newest 2 open letters that the rule could be about, it would classify <b>2</b> differently."
         in page
@@ -204,5 +218,13 @@ def test_what_is_too_much_is_answered_in_our_words(
 ) -> None:
     answer = operator.get(URL, {"error_type": "E", "category": "permanent", "priority": "1"} | wrong)
     assert answer.status_code == 400
-    assert sentence in answer.content.decode()
-    assert "Ensure this value" not in answer.content.decode()
+    assert sentence in read_html(answer)
+    assert "Ensure this value" not in read_html(answer)
+
+
+@pytest.mark.parametrize("pattern", ["*", "* **"])
+def test_a_pattern_of_stars_alone_is_no_condition(operator: Client, pattern: str) -> None:
+    given = {"category": "permanent", "priority": "1", "message_pattern": pattern}
+    refused = operator.post(f"{URL}add/", given)
+    assert (refused.status_code, "Give at least one condition" in read_html(refused)) == (400, True)
+    assert not ClassificationRule.objects.exists()

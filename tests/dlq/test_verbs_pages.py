@@ -2,14 +2,17 @@
 
 import re
 from html import unescape
+from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from dashboard.actions import OPERATOR
 from dashboard.models import AuditEntry, Run
 from dlq.api import Failure, Parked, park_events, record_failures
-from dlq.models import DeadLetter
+from dlq.models import DeadLetter, FailureGroup
 
 pytestmark = pytest.mark.django_db
 
@@ -92,7 +95,23 @@ def test_if_fewer_match_than_were_confirmed_it_asks_again(operator: Client) -> N
     path = "/dead-letters/resolve/confirm/?scope=matching&consumer=orders"
     status, page = confirm_and_send(operator, path, count="5")
     assert (status, "5 letters were confirmed, and now there are 2" in page) == (409, True)
+    assert "came since" not in page
     assert statuses() == ["failed", "failed"]
+
+
+def test_where_others_came_since_the_refusal_tells_their_number_from_that_of_the_page(
+    operator: Client,
+) -> None:
+    record(1)
+    form = {"scope": "matching", "consumer": "orders", "count": 2, "request_key": str(uuid4())}
+    watermark = DeadLetter.objects.get().pk
+    record(2, first=9)
+    answer = operator.post("/dead-letters/resolve/", form | {"watermark": watermark})
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "2 letters were confirmed, and now there is 1. Nothing was changed." in page
+    assert "With what came since, there are 3." in page
+    assert "Resolve 3 letters of orders?" in page
 
 
 def test_a_letter_that_moved_meanwhile_is_reported(operator: Client) -> None:
@@ -184,9 +203,25 @@ def test_erasing_keeps_the_record_and_nothing_of_the_event(admin: Client) -> Non
         ),
         ("", "Tick from 1 to 500 letters"),
         ("?id=x", "Tick from 1 to 500 letters"),
-        ("?scope=group&group=x", "group is &#x27;x&#x27;; it must be a number. Go back and try again."),
+        ("?scope=group&group=x", "group is &#x27;x&#x27;; it can be a whole number from 0 on."),
     ],
 )
 def test_a_selection_that_makes_no_sense_is_refused(operator: Client, path: str, sentence: str) -> None:
     answer = operator.get(f"/dead-letters/resolve/confirm/{path}")
     assert (answer.status_code, sentence in answer.content.decode()) == (400, True)
+
+
+def test_a_verb_that_was_taken_from_a_role_is_not_offered(operator: Client) -> None:
+    record(1)
+    group = FailureGroup.objects.get()
+    pages = ["/dead-letters/letters/?status=any", f"/dead-letters/groups/{group.pk}/"]
+    offered = [">Discard…<", ">Restore…<", 'name="ticket"', 'name="note"']
+    both = "".join(operator.get(page).content.decode() for page in pages)
+    assert all(button in both for button in offered)
+    taken = Permission.objects.filter(
+        codename__in=["letter.discard", "letter.restore", "group.ticket", "group.note"]
+    )
+    Group.objects.get(name=OPERATOR).permissions.remove(*taken)
+    both = "".join(operator.get(page).content.decode() for page in pages)
+    assert not any(button in both for button in offered)
+    assert 'name="assignee"' in both

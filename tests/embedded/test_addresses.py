@@ -22,6 +22,12 @@ def test_a_path_too_long_for_a_socket_has_a_short_stand_in() -> None:
     assert socket_dir(LONG) != socket_dir(LONG / "other")
 
 
+@pytest.mark.parametrize("name", ["a, b", 'the "new" one'])
+def test_so_has_one_that_postgres_would_read_as_something_else(name: str) -> None:
+    assert socket_dir(Path("/srv") / name).parent == Path("/tmp")
+    assert socket_dir(Path("/srv/my data 50%é#1")) == Path("/srv/my data 50%é#1/sockets")
+
+
 def test_the_stand_in_is_private(data_dir: Path) -> None:
     deep = data_dir / ("very-" * 20)
     deep.mkdir()

@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from dashboard.embedded import postgres, valkey
-from dashboard.embedded.addresses import database_url, redis_url
+from dashboard.embedded.addresses import database_url, make_socket_dir, redis_url
 from dashboard.embedded.errors import EmbeddedError
 from dashboard.embedded.program import GO
 from dashboard.embedded.supervisor import Supervisor
@@ -106,6 +106,23 @@ def test_a_server_that_nobody_watches_is_ended_before_another_starts(
         supervisor.start(store.program(data_dir))
         assert leftover.wait(timeout=30) == -signal.SIGKILL
     until(lambda: store.is_ready(data_dir))
+
+
+def test_postgres_starts_though_somebody_else_has_the_process_id_of_one_that_was_killed(
+    data_dir: Path, supervisor: Supervisor
+) -> None:
+    postgres.prepare(data_dir, durable=False)
+    with subprocess.Popen(["sleep", "1000"]) as somebody:
+        socket = make_socket_dir(data_dir) / ".s.PGSQL.5432"
+        lines = [somebody.pid, data_dir / "postgres", 0, 5432, socket.parent, ""]
+        for lock in data_dir / "postgres/postmaster.pid", Path(f"{socket}.lock"):
+            lock.write_text("".join(f"{line}\n" for line in lines))
+            lock.chmod(0o600)
+        try:
+            supervisor.start(postgres.program(data_dir, durable=False))
+            supervisor.wait_until(lambda: postgres.is_ready(data_dir), 60)
+        finally:
+            somebody.kill()
 
 
 def test_a_half_made_directory_is_removed(data_dir: Path) -> None:

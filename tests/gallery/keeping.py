@@ -1,4 +1,4 @@
-"""A pytest plugin: with --gallery DIRECTORY it keeps every page that a test's client gets."""
+"""A pytest plugin: with --gallery=DIRECTORY it keeps every page that a test's client gets."""
 
 import hashlib
 import json

@@ -26,6 +26,7 @@ LAYERS = {
         "selection",
         "tables",
         "templatetags",
+        "tiles",
     ],
     2: ["tasks"],
     1: [],  # everything that is not named

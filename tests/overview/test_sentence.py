@@ -22,7 +22,7 @@ def test_all_quiet_since_it_was_noted(viewer: Client, fail: Fail) -> None:
     note_quiet()
     since = timezone.localtime(QuietSpell.objects.get().since)
     page = viewer.get("/").content.decode()
-    assert f"All quiet since {since:%Y-%m-%d %H:%M}" in page
+    assert f'All quiet since <span class="nowrap">{since:%Y-%m-%d %H:%M}' in page
     fail("billing")
     note_quiet()
     assert not QuietSpell.objects.exists()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from breakers import tasks
@@ -17,6 +18,7 @@ from dashboard.redis import get_redis
 from dlq.models import DeadLetter, ReplaySwitch
 from dlq.sampling import take_sample
 from projections.models import ForeignProjection, Projection
+from tests.markup import read_html
 from tests.overview.test_needs import make_run, stop_a_projection
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +33,7 @@ def _no_redis(settings: Any) -> Iterator[None]:
 
 
 def look(client: Client) -> str:
-    return client.get("/").content.decode()
+    return read_html(client.get("/"))
 
 
 def test_every_breaker_is_closed(viewer: Client) -> None:
@@ -55,17 +57,17 @@ def test_a_redis_that_never_answered_leaves_everything_unknown(viewer: Client) -
         "No worker runs",
         "Beat is silent",
     ]
-    page = viewer.get("/workers/").content.decode()
+    page = read_html(viewer.get("/workers/"))
     assert "<h1>Redis does not answer</h1>" in page
-    assert "It has not answered since this console was installed." in page
-    assert "No such file or directory. It has" in page
+    assert "It has not been seen yet. Runs can be asked for" in page
+    assert "No such file or directory. Requests are kept" in page
 
 
 def test_beat_that_lives_and_never_heard_of_redis_says_so_on_every_page(viewer: Client) -> None:
     Heartbeat.objects.create(
         kind=Heartbeat.Kind.BEAT, name="here", seen_at=timezone.now(), started_at=timezone.now()
     )
-    assert "Redis does not answer. It has not answered yet." in viewer.get("/audit/").content.decode()
+    assert "Redis does not answer. It has not been seen yet." in read_html(viewer.get("/audit/"))
     Heartbeat.objects.all().delete()
     assert "It has not been seen yet. Lost work is not found again" in look(viewer)
 
@@ -81,6 +83,9 @@ def test_a_lag_that_is_only_a_bound_is_said_to_be_one(viewer: Client) -> None:
     page = look(viewer)
     assert "orders/totals: at least 1,200 events, 3 min" in page
     assert 'class="num">at least 1,200</td>' in page
+    row = ForeignProjection.objects.get()
+    page = read_html(viewer.get(reverse("projections:foreign", args=[row.pk])))
+    assert '<p class="n"><small>at least</small> 1,200</p>' in page
 
 
 def test_a_projection_that_has_stopped_is_not_up_to_date_though_nothing_waits_yet(viewer: Client) -> None:
@@ -123,12 +128,13 @@ def test_a_run_that_does_not_run_is_shown_with_its_state(viewer: Client, state: 
     assert f'<p class="d">{state}: Count marks</p>' in page
 
 
-def test_runs_that_run_are_named_without_their_state(viewer: Client) -> None:
-    for _ in range(2):
+@pytest.mark.parametrize(("number", "others"), [(2, "another"), (3, "others")])
+def test_runs_that_run_are_named_without_their_state(viewer: Client, number: int, others: str) -> None:
+    for _ in range(number):
         make_run(state=Run.State.RUNNING)
     page = look(viewer)
     assert "Running</span>" not in page
-    assert '<p class="d">Count marks and others</p>' in page
+    assert f'<p class="d">Count marks and {others}</p>' in page
 
 
 def test_reasons_end_like_sentences(viewer: Client) -> None:

@@ -55,6 +55,21 @@ def test_an_event_that_waits_for_a_breaker_is_accounted_for(pay: Pay, work: Work
     assert figures(accounting.check(work("letters"))) == {"total": 2, "processed": 1, "waiting": 1}
 
 
+def test_an_event_that_is_handled_while_its_page_looks_for_it_is_not_missed(pay: Pay, work: Work) -> None:
+    pay("a", 1, mark="x", how="breaker")
+    pay("b", 2)
+    row = work("letters")
+
+    def handle_before(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "projections_waitingevent w" in sql and row.waiting.exists():
+            row.waiting.all().delete()
+            row.spans.create(first=1, last=1)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(handle_before):
+        assert figures(accounting.show(row)) == {"total": 2, "processed": 2}
+
+
 def test_a_letter_that_was_deleted_is_missed_by_name(busy: Projection) -> None:
     DeadLetter.objects.get(position=4).delete()
     account = accounting.check(busy)

@@ -156,3 +156,10 @@ def test_a_time_is_found_by_bisection() -> None:
     assert find_position(events[3].recorded_at) == 4
     assert find_position(events[0].recorded_at.replace(year=2000)) == 0
     assert find_position(events[9].recorded_at.replace(year=2999)) == 10
+
+
+@pytest.mark.parametrize("name", ["", "s" * 601, "é" * 301])
+def test_a_stream_has_a_name_that_its_letters_can_keep(name: str) -> None:
+    with pytest.raises(ValueError, match="A stream's name has 1 to 600 bytes"):
+        append(name, [paid()])
+    assert append(name[:300] or "s", [paid()]) == 1

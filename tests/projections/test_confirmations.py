@@ -8,7 +8,12 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard.models import Run
+from dlq.models import DeadLetter
 from projections.models import Projection
+from projections.operations import ProjectionStateError, dead_letter_event
+from projections.runtime.consumer import note_outage
+from tests.markup import read_html
+from tests.shop.projections import Letters
 
 Pay = Callable[..., int]
 Work = Callable[..., Projection]
@@ -131,3 +136,20 @@ def test_a_target_of_another_kind_is_refused(admin: Client) -> None:
     assert status == 400
     assert "to is &#x27;nowhere&#x27;; it can be start, position or time." in html
     assert 'value="position" checked' in html
+
+
+def test_an_outage_does_not_blame_the_event_that_is_next_in_line(operator: Client, pay: Pay) -> None:
+    pay("a", 1)
+    note_outage(Letters(), ConnectionError("the price list is away"))
+    row = Projection.objects.get(name="letters")
+    for verb in ("skip", "dead_letter"):
+        said = "Infrastructure holds it up, and perhaps not this event, which is only the next in line."
+        assert said in ask(operator, verb, "letters")[1]
+    # One of another type is not even handled.
+    Projection.objects.filter(pk=row.pk).update(event_types=["Noted"])
+    html = read_html(operator.get(reverse("projections:projection", args=[row.pk])))
+    assert "next in line is <code>Paid</code> at 1</h2>" in html
+    assert "Dead letter…" not in html
+    with pytest.raises(ProjectionStateError, match="no longer held up by the event at 1"):
+        dead_letter_event(row, 1, actor="ada", reason="go")
+    assert not DeadLetter.objects.exists()

@@ -29,3 +29,11 @@ def test_the_third_death_makes_the_event_poison_and_the_rest_goes_on(
     assert applied(name) == others
     log = (tmp_path / "consume.log").read_text()
     assert log.count("its process ended (-9)") == 3
+
+
+def test_a_child_that_is_started_anew_while_its_parent_stops_stops_too(tmp_path: Path) -> None:
+    process = Process("-m", "tests.projections.late", str(tmp_path / "started"), log=tmp_path / "consume.log")
+    try:
+        assert process.popen.wait(timeout=30) == 0
+    finally:
+        process.kill()

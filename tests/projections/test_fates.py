@@ -1,14 +1,20 @@
 """What becomes of an event that fails, and of those around it."""
 
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from dlq.api import Override, set_override
 from dlq.models import Attempt, DeadLetter
+from projections import api
+from projections.api import Decision, FailureContext, Fatal, Projector
 from projections.models import Projection, Skip, WaitingEvent
+from projections.operations import pause_projection
+from projections.runtime import handle
 from projections.store import NewEvent, append
 from tests.shop.models import Applied, Balance, Fault
 
@@ -90,6 +96,12 @@ def test_a_ledger_whose_policy_skips_stops_instead(
     assert not Skip.objects.exists()
 
 
+def test_a_skip_does_not_hide_behind_a_retry() -> None:
+    gap: Any = api.Skip("nobody looks")
+    with pytest.raises(ValueError, match="After a Retry comes Fatal or DeadLetter, and not Skip"):
+        api.Retry((1.0,), then=gap)
+
+
 def test_retries_are_persisted_and_a_letter_tells_every_try(
     pay: Pay, work: Work, clock: Any, applied: Positions
 ) -> None:
@@ -168,6 +180,54 @@ def test_a_waiting_event_that_fails_for_real_becomes_a_letter_with_its_followers
     assert (applied("letters"), WaitingEvent.objects.count()) == ([], 0)
 
 
+def test_a_waiting_event_that_fails_parks_many_followers_at_once(
+    pay: Pay, work: Work, clock: Any, django_assert_max_num_queries: Any
+) -> None:
+    pay("a", 1, mark="x", how="breaker")
+    pay("a", *range(2, 100))
+    work("letters")
+    Fault.objects.update(how="KeyError")
+    clock.sleep(31)
+    with django_assert_max_num_queries(100):
+        work("letters")
+    assert letters("letters") == [(1, "failed"), *((number, "parked") for number in range(2, 100))]
+
+
+def test_an_event_that_waited_for_a_breaker_tells_its_letter_of_every_try(
+    pay: Pay, work: Work, clock: Any
+) -> None:
+    pay("a", 1, mark="x", how="TimeoutError")
+    assert work("hybrid").attempt == 2
+    for how in ("breaker", "TimeoutError"):
+        Fault.objects.update(how=how)
+        for _ in range(8):
+            clock.sleep(10)
+            work("hybrid")
+    # Two before it waited, and four of the policy's afterwards.
+    assert DeadLetter.objects.get().attempts == 6
+
+
+def test_a_projection_that_was_paused_while_its_event_failed_stays_paused(
+    pay: Pay, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.shop.projections import Prices
+
+    def pause() -> None:
+        pause_projection(Projection.objects.get(name="prices"), actor="ada", reason="")
+        connection.close()
+
+    def policy(_: Projector, context: FailureContext) -> Decision:
+        person = threading.Thread(target=pause)
+        person.start()
+        person.join()
+        return Fatal()
+
+    monkeypatch.setattr(Prices, "policy", policy)
+    pay("a", 1, mark="x", how="ValueError")
+    row = work("prices")
+    assert (row.state, row.block, row.attempt) == ("paused", "fatal", 1)
+
+
 @pytest.mark.parametrize("how", ["hang", "slow query"])
 def test_a_handler_that_hangs_is_interrupted_and_counts_as_failed(
     pay: Pay, work: Work, applied: Positions, how: str
@@ -190,6 +250,25 @@ def test_overrides_are_honoured(pay: Pay, work: Work, applied: Positions) -> Non
     assert applied("journal") == [2]
     assert Applied.objects.get().data == {"amount": 20}
     assert (Skip.objects.get().actor, Skip.objects.get().reason) == ("olga", "a test order")
+
+
+def test_what_waits_for_a_breaker_goes_on_while_another_holds_the_projection(
+    pay: Pay, work: Work, clock: Any, applied: Positions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handle, "MOST_WAITING", 1)
+    pay("a", 1, mark="x", how="breaker")
+    pay("b", 2, mark="y", how="breaker")
+    assert work("letters").block == "breaker"
+    Fault.objects.filter(mark="x").delete()
+    clock.sleep(20)
+    WaitingEvent.objects.update(next_at=clock.now())
+    row = work("letters")
+    assert applied("letters") == [1]
+    assert (row.position, row.block, WaitingEvent.objects.count()) == (1, "breaker", 0)
+    clock.sleep(20)
+    # Now there is room for the one that held it.
+    row = work("letters")
+    assert (row.position, row.block, WaitingEvent.objects.get().position) == (2, "", 2)
 
 
 def test_a_batch_handler_that_fails_is_given_its_events_one_by_one(pay: Pay, work: Work) -> None:

@@ -1,7 +1,9 @@
 """The lists of projections, skipped events and requests, in the states that are rare."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from uuid import uuid4
 
 import pytest
@@ -11,9 +13,11 @@ from django.utils import timezone
 
 from dashboard.memo import forget_all
 from dashboard.models import Run
+from dlq.api import record_failure
 from projections.models import ForeignProjection, Projection, RebuildRequest
 from projections.operations import deny_rebuild, grant_rebuild, request_rebuild
 from projections.requests import expire
+from tests.markup import read_html
 from tests.projections.test_pages import age, consumed
 
 __all__ = ["consumed"]
@@ -24,7 +28,7 @@ Work = Callable[..., Projection]
 
 def show(client: Client, name: str = "projections", query: str = "") -> str:
     address = reverse(f"projections:{name}")
-    return " ".join(client.get(f"{address}{query}").content.decode().split())
+    return " ".join(read_html(client.get(f"{address}{query}")).split())
 
 
 def test_one_that_needs_somebody_is_the_headline(
@@ -40,6 +44,18 @@ def test_one_that_needs_somebody_is_the_headline(
     )
 
 
+def test_its_letters_are_not_those_of_another_systems_consumer_with_its_name(
+    viewer: Client, pay: Pay, work: Work
+) -> None:
+    pay("a", 1, mark="x", how="KeyError")
+    row = work("letters")
+    record_failure(source="bank", consumer="letters", event_id="e1", error_type="E")
+    page = read_html(viewer.get(reverse("projections:projection", args=[row.pk])))
+    links = re.findall(r'href="(/dead-letters/letters/\?[^"]+)"', show(viewer) + page)
+    assert len(set(links)) == 1
+    assert "<h1>1 open letter</h1>" in read_html(viewer.get(unescape(links[0])))
+
+
 def test_one_of_another_system_is_named_with_its_source(viewer: Client, consumed: None) -> None:
     ForeignProjection.objects.create(
         source="bank", name="balances", state="stalled", lag=2, evidence="It does not move."
@@ -52,6 +68,15 @@ def test_one_of_another_system_is_named_with_its_source(viewer: Client, consumed
     ForeignProjection.objects.update(state="running")
     html = show(viewer)
     assert html.index("Run by other systems") > html.index('id="projection-')
+
+
+def test_one_of_another_system_that_runs_and_needs_somebody_is_behind(viewer: Client, consumed: None) -> None:
+    now = timezone.now()
+    given = {"state": "running", "read_at": now, "oldest_at": now - timedelta(minutes=10)}
+    ForeignProjection.objects.create(source="bank", name="balances", lag=2, **given)
+    html = show(viewer)
+    assert "<h1>bank/balances: behind</h1>" in html
+    assert '<span class="badge warn">Behind</span>' in html
 
 
 @pytest.mark.parametrize(
@@ -70,7 +95,7 @@ def test_what_happened_to_its_events_outweighs_that_it_runs(
     html = show(viewer)
     assert headline in html
     assert html.index("Run by other systems") < html.index('id="projection-')
-    assert "every projection is up to date" not in viewer.get("/").content.decode()
+    assert "every projection is up to date" not in read_html(viewer.get("/"))
 
 
 def test_without_projections_it_says_how_to_have_one(viewer: Client) -> None:
@@ -110,7 +135,7 @@ def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildReq
     assert "open until " in html
     assert "Grant…" not in html
     # On the projection's own page it is not taken for a rebuild that succeeded.
-    page = operator.get(reverse("projections:projection", args=[asked.projection_id])).content.decode()
+    page = read_html(operator.get(reverse("projections:projection", args=[asked.projection_id])))
     assert '<span class="badge info">Asked for</span>' in page
     deny_rebuild(asked, actor="ada", reason="not in office hours")
     assert "<div>ada: not in office hours</div>" in show(operator, "requests")
@@ -159,13 +184,13 @@ def test_one_that_is_behind_is_the_headline_unless_another_may_be(
         source="bank", name="balances", state="running", read_at=now, lag=3, lag_bound="at_most"
     )
     assert "<h1>1 of 2 projections is behind, 1 more may be</h1>" in show(viewer)
-    page = viewer.get("/").content.decode()
+    page = read_html(viewer.get("/"))
     assert "1 of 2 projections is behind, 1 more may be, and" in page
     assert "; 1 more may be</p>" in page
     Projection.objects.update(position=1, seen_count=1)
     assert "<h1>bank/balances may be behind</h1>" in show(viewer)
     forget_all()
-    page = viewer.get("/").content.decode()
+    page = read_html(viewer.get("/"))
     assert "1 of 2 projections may be behind, and" in page
     assert '<p class="n">0 <small>of 2</small></p><p class="d">1 may be</p>' in page
     elsewhere.delete()

@@ -15,10 +15,11 @@ from dashboard.models import Heartbeat
 from dlq.models import DeadLetter
 from projections import accounting, lag
 from projections.charts import describe_gap
-from projections.models import Event, LagSample, Projection
+from projections.models import Event, LagSample, Projection, WaitingEvent
 from projections.operations import reset_checkpoint
 from projections.queries import list_rows
 from tests.dlq.replay.conftest import run_all
+from tests.markup import read_html
 
 Pay = Callable[..., int]
 Work = Callable[..., Projection]
@@ -35,7 +36,7 @@ def consumed() -> None:
 
 
 def show(client: Client, row: Projection) -> str:
-    return client.get(reverse("projections:projection", args=[row.pk])).content.decode()
+    return read_html(client.get(reverse("projections:projection", args=[row.pk])))
 
 
 def age(seconds: float) -> None:
@@ -91,13 +92,23 @@ def test_after_a_burst_it_catches_up_and_says_when_it_is_done(pay: Pay, work: Wo
     # More have come than were handled in five minutes, and yet the lag shrinks by two a second.
     assert sentence("letters") == "Catching up; about 2 min left at this pace."
     LagSample.objects.filter(lag=500).update(lag=300)
-    assert sentence("letters") == "Behind, and at work: as many come as it handles."
+    assert sentence("letters") == "At work: as many come as it handles."
 
 
 def test_an_open_breaker_is_named(pay: Pay, work: Work, consumed: None) -> None:
     pay("a", 1, mark="x", how="breaker")
     work("letters")
     assert sentence("letters") == "1 event waits for breaker prices; the other streams go on."
+
+
+def test_of_several_breakers_that_events_wait_for_one_is_named(pay: Pay, work: Work, consumed: None) -> None:
+    pay("a", 1, mark="x", how="breaker")
+    pay("a", 2)
+    pay("b", 3, mark="x")
+    work("letters")
+    assert sentence("letters") == "3 events wait for breaker prices; the other streams go on."
+    WaitingEvent.objects.filter(stream="b").update(breaker="carrier")
+    assert sentence("letters") == "3 events wait for breaker prices and 1 other; the other streams go on."
 
 
 def test_events_that_wait_for_a_breaker_have_a_delay(
@@ -108,11 +119,12 @@ def test_events_that_wait_for_a_breaker_have_a_delay(
     row = work("letters")
     age(seconds=200)
     html = show(viewer, row)
-    assert '<p class="n">3 min</p><p class="d">1 waits for a breaker</p>' in html
-    html = viewer.get(reverse("projections:projections")).content.decode()
+    waits = '1 waits for <a href="/breakers/breaker/?name=prices">a breaker</a>'
+    assert f'<p class="n">3 min</p><p class="d">{waits}</p>' in html
+    html = read_html(viewer.get(reverse("projections:projections")))
     assert "letters is behind" in html
     assert '<span class="nowrap">3 min</span>' in html
-    html = viewer.get(reverse("overview")).content.decode()
+    html = read_html(viewer.get(reverse("overview")))
     assert "1 of 1 projections is behind" in html
     assert "letters: 1 waits for a breaker, 3 min" in html
 
@@ -149,7 +161,7 @@ def test_the_chart_says_what_a_person_sees_in_it(gaps: list[int], said: str) -> 
 def test_skips_of_something_that_is_no_projection(viewer: Client, wanted: str) -> None:
     response = viewer.get(reverse("projections:skips"), {"projection": wanted})
     assert response.status_code == 400
-    assert "a projection&#x27;s number" in response.content.decode()
+    assert "a projection&#x27;s number" in read_html(response)
 
 
 def test_lag_is_in_events_of_its_types_and_costs_three_statements(pay: Pay, work: Work) -> None:
@@ -205,7 +217,7 @@ def test_a_missing_event_is_an_alarm_with_its_name(viewer: Client, pay: Pay, wor
     DeadLetter.objects.all().delete()
     assert "1 missing" in show(viewer, row)
     accounting.check_all()
-    html = viewer.get(reverse("overview")).content.decode()
+    html = read_html(viewer.get(reverse("overview")))
     assert "letters is missing 1 event" in html
 
 

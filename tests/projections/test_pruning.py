@@ -1,17 +1,19 @@
 """Forgetting the oldest events: never one that somebody needs, and everything else goes on being right."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 
-from projections import operations
+from projections import operations, picking
 from projections.accounting import check_all, join_spans
 from projections.declared import sync_declared
 from projections.lag import get_lags
 from projections.models import Event, Projection, Skip
 from projections.operations import ProjectionStateError
+from projections.picking import PickError, pick_events
 from projections.pruning import forget_skips, prune_events
 from projections.store import find_position, get_tail
 from tests.dlq.conftest import someone
@@ -50,6 +52,18 @@ def test_the_oldest_go_and_the_rest_has_no_gaps(pay: Pay, all_have_come: Callabl
     assert prune_events(keep=4) == 0
 
 
+def test_what_can_be_handled_again_is_counted_without_what_was_forgotten(
+    pay: Pay, all_have_come: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pay("a", *range(1, 11))
+    all_have_come()
+    prune_events(keep=4)
+    for most, is_taken in ((4, True), (3, False)):
+        monkeypatch.setattr(picking, "MOST_PICKED", most)
+        with nullcontext() if is_taken else pytest.raises(PickError, match=r"^That is 4 events, and 3 can"):
+            pick_events("letters")
+
+
 def test_what_a_projection_has_not_come_to_stays(
     pay: Pay, work: Work, all_have_come: Callable[[], None]
 ) -> None:
@@ -73,6 +87,23 @@ def test_what_an_open_letter_stands_for_stays_and_all_behind_it(
     all_have_come()
     assert prune_events(keep=1) == 2
     assert positions() == [3, 4, 5]
+
+
+def test_a_letter_and_an_event_that_waits_stay_before_the_account_begins_too(
+    pay: Pay, work: Work, someone: User, all_have_come: Callable[[], None]
+) -> None:
+    Projection.objects.exclude(name__in=["letters", "notes"]).delete()
+    pay("a", 1, 2)
+    pay("b", 3, mark="x", how="breaker")
+    pay("c", 4, mark="y", how="ValueError")
+    pay("c", 5, 6)
+    for first in (3, 4):
+        all_have_come()
+        row = Projection.objects.get(name="letters")
+        run_all(operations.reset_checkpoint(row, 6, actor=someone, reason="", request_key=uuid4()))
+        assert prune_events(keep=0) == (2 if first == 3 else 1)
+        assert positions() == list(range(first, 7))
+        row.waiting.all().delete()
 
 
 def test_a_skip_keeps_nothing_back_and_cannot_be_brought_back_then(

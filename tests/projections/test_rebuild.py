@@ -16,11 +16,16 @@ from projections import accounting
 from projections.models import Projection, Skip
 from projections.operations import ProjectionStateError, reset_checkpoint, start_rebuild
 from projections.queries import find_pause
-from projections.rebuild import pause_abandoned
+from projections.rebuild import begin, pause_abandoned
 from projections.store import NewEvent, append, get_head, read
+from tests.dlq.conftest import someone
+from tests.dlq.replay.conftest import everything, run_all, start
 from tests.processes import Process, running_beat, running_worker
 from tests.shop.models import Balance, Fault
+from tests.shop.projections import Balances
 from tests.wait import until
+
+__all__ = ["everything", "someone", "start"]
 
 Pay = Callable[..., int]
 Work = Callable[..., Projection]
@@ -198,6 +203,21 @@ def test_a_cancelled_rebuild_leaves_the_projection_paused_where_it_is(built: Sum
     assert pause.reason.startswith(
         f"Its rebuild, run {run.pk}, was cancelled. The read model has what was handled up to 100;"
     )
+
+
+def test_a_replay_that_waits_for_a_rebuild_does_not_keep_it_from_being_given_up(
+    pay: Pay, work: Work, start: Callable[..., Run]
+) -> None:
+    pay("a", 1, mark="x", how="ValueError")
+    work("balances")
+    run = rebuild("balances")
+    replay = start()
+    begin(Balances(), run.lanes.get())
+    cancel_run(run, actor="ada", reason="")
+    Fault.objects.all().delete()
+    assert run_all(replay, rounds=3).state == "running"
+    pause_abandoned()
+    assert Projection.objects.get(name="balances").state == "paused"
 
 
 def test_a_projection_without_a_truncate_hook_cannot_be_rebuilt() -> None:

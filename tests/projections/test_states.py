@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -14,6 +15,7 @@ from dashboard.runs.operations import cancel_run
 from dlq.api import record_failure
 from dlq.models import DeadLetter
 from dlq.verbs import erase
+from projections import accounting
 from projections.models import Event, LagSample, Pace, Projection, Span
 from projections.operations import (
     pause_projection,
@@ -24,6 +26,7 @@ from projections.operations import (
 from projections.rebuild import begin, pause_abandoned
 from projections.runtime.consumer import note_outage
 from tests.dlq.replay.conftest import run_all
+from tests.markup import read_html
 from tests.projections.test_pages import age, consumed
 from tests.shop.models import Fault
 from tests.shop.projections import Letters
@@ -37,7 +40,7 @@ ASKED: dict[str, Any] = {"actor": "ada", "reason": "drift"}
 
 def show(client: Client, name: str) -> str:
     row = Projection.objects.get(name=name)
-    return " ".join(client.get(reverse("projections:projection", args=[row.pk])).content.decode().split())
+    return " ".join(read_html(client.get(reverse("projections:projection", args=[row.pk]))).split())
 
 
 def test_a_ledger_that_has_stopped_offers_no_skip(operator: Client, pay: Pay, work: Work) -> None:
@@ -48,7 +51,7 @@ def test_a_ledger_that_has_stopped_offers_no_skip(operator: Client, pay: Pay, wo
     assert "Held up by <code>Paid</code> at 1 since " in html
     assert ", after 1 failed attempt</h2>" in html
     assert "<dt>Next attempt</dt><dd>when somebody decides</dd>" in html
-    assert '<p class="d">until somebody decides</p>' in html
+    assert '<p class="d">grows until somebody decides</p>' in html
     assert "Skip…" not in html
     assert "Dead letter…" in html
     # An hour later.
@@ -67,6 +70,8 @@ def test_a_retry_says_when_the_next_attempt_is(
     assert ", after 2 failed attempts</h2>" in html
     assert "<dt>Next attempt</dt><dd><time" in html
     assert "(up to 3 s of retries are no alarm)" in html
+    # The chart begins at a time of day with its zone.
+    assert " UTC</span><span>at most 2 a minute</span>" in html
     Heartbeat.objects.all().delete()
     assert "<dt>Next attempt</dt><dd>when a process consumes it</dd>" in show(operator, "hybrid")
     assert "Try it again now" in html
@@ -83,7 +88,8 @@ def test_an_outage_has_no_tries_and_may_have_no_trace(viewer: Client, pay: Pay, 
     note_outage(Letters(), ConnectionError("the price list is away"))
     html = show(viewer, "letters")
     assert "by infrastructure, and trying again: ConnectionError: the price list is away" in html
-    assert "Held up by <code>Paid</code> at 1 since " in html
+    assert "Held up by infrastructure since <time" in html
+    assert "; next in line is <code>Paid</code> at 1</h2>" in html
     assert "Stack trace" not in html
 
 
@@ -107,6 +113,24 @@ def test_what_was_reset_is_accounted_for_from_there(viewer: Client, pay: Pay, wo
     html = show(viewer, "letters")
     assert "Since position 2, where the checkpoint was set." in html
     assert "<b>1</b> = 1 processed" in html
+
+
+def test_an_account_that_is_not_of_this_moment_says_of_which(
+    viewer: Client, pay: Pay, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounting, "MOST_ON_PAGE", 0)
+    pay("a", 1, mark="x", how="ValueError")
+    accounting.check(work("letters"))
+    pay("b", 2)
+    work("letters")
+    html = show(viewer, "letters")
+    assert "<b>1</b> = 0 processed" in html
+    assert "As it was <time" in html
+    assert "just now</time>, up to position 1: so many events have to be explained" in html
+    monkeypatch.setattr(accounting, "MOST_ON_PAGE", 1)
+    html = show(viewer, "letters")
+    assert "<b>2</b> = 1 processed" in html
+    assert "As it was" not in html
 
 
 def test_missing_events_of_one_that_cannot_be_rebuilt(admin: Client, pay: Pay, work: Work) -> None:
@@ -160,7 +184,7 @@ def test_one_that_catches_up_says_when_it_is_done(
     pay("a", *range(300))
     age(seconds=30)
     assert '<p class="d">done in 2 min</p>' in show(viewer, "letters")
-    html = viewer.get(reverse("projections:projections")).content.decode()
+    html = read_html(viewer.get(reverse("projections:projections")))
     assert '<span class="nowrap">2 min</span>' in html
 
 
@@ -169,7 +193,7 @@ def test_a_delay_that_nobody_can_tell_is_not_none(viewer: Client, pay: Pay, cons
     pay("a", 1)
     Event.objects.all().delete()
     assert '<p class="n">unknown</p>' in show(viewer, "letters")
-    html = viewer.get(reverse("projections:projections")).content.decode()
+    html = read_html(viewer.get(reverse("projections:projections")))
     assert '<span class="nowrap">unknown</span>' in html
 
 
@@ -199,7 +223,7 @@ def test_while_it_is_rebuilt_nothing_else_is_offered(admin: Client, pay: Pay, wo
     for verb in ("Reset…", "Rebuild…", "Reprocess events…", "Pause…"):
         assert verb not in html
     link = f'<a href="{reverse("projections:projection", args=[row.pk])}">See letters</a>'
-    assert link in admin.get(reverse("runs:run", args=[run.pk])).content.decode()
+    assert link in read_html(admin.get(reverse("runs:run", args=[run.pk])))
 
 
 def test_a_rebuild_that_was_cancelled_is_why_it_is_paused(viewer: Client, pay: Pay, work: Work) -> None:

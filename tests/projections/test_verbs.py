@@ -73,7 +73,7 @@ NEED_A_REASON = [verb for verb in ON_PROJECTIONS if verb != "resume"]
 def test_a_verb_that_is_confirmed_needs_a_reason(
     admin: Client, stopped: Projection, verb: str, reason: str, sentence: str
 ) -> None:
-    fields = {"position": 2, "typed": "journal", "request_key": uuid4(), "reason": reason}
+    fields = {"position": 2, "was_at": 1, "typed": "journal", "request_key": uuid4(), "reason": reason}
     answer = admin.post(reverse(f"projections:{verb}", args=[stopped.pk]), fields)
     assert answer.status_code == 400
     assert sentence in answer.content.decode()
@@ -193,7 +193,7 @@ def test_a_rebuild_needs_the_typed_name_and_a_double_click_is_one_run(
 @pytest.mark.parametrize(
     ("target", "position", "sentence"),
     [
-        ("to=start", 0, "goes back from 1 to 0. 1 event of its types is handled again, and so is"),
+        ("to=start", 0, "goes back from 1 to 0: 1 event of its types is handled again, and so is"),
         ("to=position&position=1", 1, "journal stays at 1, and"),
         (
             "to=time&time=2999-01-01T00:00",
@@ -208,13 +208,12 @@ def test_reset_counts_what_follows_and_then_does_it(
     page = admin.get(f"{reverse('projections:confirm_reset', args=[stopped.pk])}?{target}").content.decode()
     assert sentence in page
     assert f'name="position" value="{position}"' in page
-    post(admin, "reset", stopped.pk, position=position, reason="again", request_key=uuid4())
+    given = {"position": position, "was_at": 1, "reason": "again", "request_key": uuid4()}
+    post(admin, "reset", stopped.pk, **given)
     assert not Run.objects.exists()
-    key = uuid4()
     for _ in range(2):
-        post(admin, "reset", stopped.pk, position=position, typed="journal", reason="again", request_key=key)
-    assert Run.objects.get().options["position"] == position
-    assert Run.objects.get().reason == "again"
+        post(admin, "reset", stopped.pk, **given, typed="journal")
+    assert list(Run.objects.values_list("options__position", "reason")) == [(position, "again")]
 
 
 def test_reset_asks_first_where_to(admin: Client, stopped: Projection) -> None:
@@ -227,10 +226,11 @@ def test_a_ledger_may_not_leave_out_events(admin: Client, stopped: Projection) -
     Projection.objects.update(criticality="ledger")
     response = admin.get(f"{reverse('projections:confirm_reset', args=[stopped.pk])}?to=position&position=2")
     assert (response.status_code, "is a ledger" in response.content.decode()) == (409, True)
-    post(admin, "reset", stopped.pk, position=2, typed="journal", reason="go", request_key=uuid4())
+    given = {"was_at": 1, "typed": "journal", "reason": "go", "request_key": uuid4()}
+    post(admin, "reset", stopped.pk, **given, position=2)
     assert not Run.objects.exists()
     assert audited("projection.reset", "failed") == 1
-    post(admin, "reset", stopped.pk, position=0, typed="journal", reason="go", request_key=uuid4())
+    post(admin, "reset", stopped.pk, **given, position=0)
     assert Run.objects.exists()
 
 

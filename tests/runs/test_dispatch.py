@@ -30,6 +30,28 @@ def test_while_nobody_takes_messages_the_queue_does_not_grow() -> None:
     assert count_messages() == 3
 
 
+def test_a_lane_whose_time_has_come_gets_its_message_however_many_wait_for_others() -> None:
+    run = start_tally(3)
+    hold = lanes.claim(run.pk, 0, 0, holder="somebody")
+    assert hold is not None
+    start_tally(5, 5, 5)
+    lanes.release(hold, Step(wait_until=timezone.now()))
+    before = count_messages()
+    dispatch.tend_runs()
+    assert count_messages() == before + 1
+
+
+def test_a_lane_whose_worker_died_gets_its_message_however_many_wait_for_others() -> None:
+    run = start_tally(3)
+    lanes.claim(run.pk, 0, 0, holder="gone")
+    start_tally(5, 5, 5)
+    Lane.objects.filter(run=run).update(leased_until=run.created_at)
+    before = count_messages()
+    dispatch.tend_runs()
+    assert count_messages() == before + 1
+    assert lanes.claim(run.pk, 0, Lane.objects.get(run=run).epoch, holder="successor")
+
+
 def test_after_redis_was_emptied_every_lane_gets_a_message_again() -> None:
     start_tally(5, 5, 5)
     get_redis().flushdb()

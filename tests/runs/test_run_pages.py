@@ -15,6 +15,7 @@ from dashboard.runs.kinds import get_rest
 from dashboard.runs.lanes import Hold, claim
 from dashboard.runs.operations import cancel_run, pause_run
 from dashboard.runs.states import begin, settle
+from tests.markup import read_html
 from tests.tally.operations import start_tally
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +24,7 @@ Read = Callable[[Run], str]
 
 @pytest.fixture
 def read(operator: Client) -> Read:
-    return lambda run: operator.get(reverse("runs:run", args=[run.pk])).content.decode()
+    return lambda run: read_html(operator.get(reverse("runs:run", args=[run.pk])))
 
 
 def hold(run: Run) -> Hold:
@@ -42,13 +43,13 @@ def test_a_rate_and_what_is_left_are_told_while_somebody_works(read: Read) -> No
     lane.update(totals={"marked": 400}, rate=10, leased_until=timezone.now() + timedelta(hours=1))
     done = "<strong>400</strong> of 1,000 done (40 %)</span>"
     html = read(run)
-    assert f"{done} <span>10 a second</span> <span>about 1 min left</span></p>" in html
+    assert f"{done}<span>10 a second</span><span>about 1 min left</span></p>" in html
     assert "<h1>Count marks: running; 400 marked, 600 still to do</h1>" in html
     # Slower than anybody counts in seconds.
     lane.update(rate=0.1)
-    assert f"{done} <span>about 1 h 40 min left</span></p>" in read(run)
+    assert f"{done}<span>about 1 h 40 min left</span></p>" in read(run)
     lane.update(totals={"marked": 1000}, rate=10)
-    assert "of 1,000 done (100 %)</span> <span>10 a second</span></p>" in read(run)
+    assert "of 1,000 done (100 %)</span><span>10 a second</span></p>" in read(run)
     lane.update(leased_until=None)
     assert "of 1,000 done (100 %)</span></p>" in read(run)
 
@@ -106,19 +107,27 @@ def test_what_did_not_go_well_is_dealt_with_and_has_one_colour(read: Read) -> No
     settle(run.pk)
     html = read(run)
     assert "<strong>2</strong> of 2 dealt with (100 %)" in html
+    assert 'aria-label="100 % dealt with"' in html
     # Above, and in what happened.
     assert html.count('<span class="badge warn">Finished</span>') == 2
     Lane.objects.update(totals={"marked": 1, "odd": 1})
+    assert "<strong>2</strong> of 2 dealt with (100 %)" in read(run)
+    Lane.objects.update(totals={"marked": 2})
     assert "<strong>2</strong> of 2 done (100 %)" in read(run)
 
 
 def test_what_was_sent_is_told_before_a_replay_is_cancelled(operator: Client) -> None:
     run = Run.objects.create(kind="replay", title="Replay 5 letters", request_key=uuid4())
     Lane.objects.create(run=run, number=0, total=5, totals={"succeeded": 2, "sent": 1})
-    html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
+    html = read_html(operator.get(reverse("runs:confirm_cancel", args=[run.pk])))
     assert "<dt>Done, and staying done</dt><dd>2 of 5</dd>" in html
     assert "<dt>Sent, and nobody knows yet what came of it</dt><dd>1</dd>" in html
     assert "<dt>Untouched</dt><dd>2</dd>" in html
+    assert "What was sent stays sent: asked for again, it may be done twice." in html
+    Lane.objects.update(totals={"same_error": 2})
+    html = read_html(operator.get(reverse("runs:confirm_cancel", args=[run.pk])))
+    assert "stays sent" not in html
+    assert "<dt>Dealt with</dt><dd>2 of 5</dd>" in html
 
 
 def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -> None:
@@ -128,7 +137,7 @@ def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -
     lane = Lane.objects.create(run=run, number=0, total=5)
     Run.objects.filter(pk=run.pk).update(state="running", started_at=timezone.now())
     Lane.objects.filter(pk=lane.pk).update(totals={"processed": 2})
-    html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
+    html = read_html(operator.get(reverse("runs:confirm_cancel", args=[run.pk])))
     assert "<dt>Missing from the read model</dt><dd>3</dd>" in html
     # What follows for the projection is said before it is asked for.
     follows = get_rest("rebuild").sentence
@@ -146,12 +155,12 @@ def test_a_rebuild_that_never_began_leaves_the_read_model_as_it_was(operator: Cl
     )
     lane = Lane.objects.create(run=run, number=0, total=3)
     url = reverse("runs:confirm_cancel", args=[run.pk])
-    html = operator.get(url).content.decode()
+    html = read_html(operator.get(url))
     assert "<dt>Untouched</dt><dd>3</dd>" in html
     assert get_rest("rebuild").sentence not in html
     # Its first slice may empty the read model at any moment.
     Run.objects.update(state="running", started_at=timezone.now())
-    assert "<dt>Missing from the read model</dt><dd>3</dd>" in operator.get(url).content.decode()
+    assert "<dt>Missing from the read model</dt><dd>3</dd>" in read_html(operator.get(url))
     Run.objects.update(state="failed", failure="It could not be emptied.", ended_at=timezone.now())
     assert "<h1>Rebuild totals: failed; 3 untouched</h1>" in read(run)
     # It was emptied, and nothing was handled after that.
@@ -165,7 +174,7 @@ def test_a_count_of_runs_ends_somewhere_and_says_so(
     monkeypatch.setattr(queries, "MOST_COUNTED", 1)
     for _ in range(2):
         start_tally(1)
-    assert "Over 1 runs have not ended" in operator.get(reverse("runs:runs")).content.decode()
+    assert "Over 1 runs have not ended" in read_html(operator.get(reverse("runs:runs")))
 
 
 EMPTY = {
@@ -179,7 +188,7 @@ EMPTY = {
 
 @pytest.mark.parametrize("state", EMPTY)
 def test_a_list_by_state_is_named_and_says_when_it_is_empty(operator: Client, state: str) -> None:
-    html = operator.get(f"{reverse('runs:runs')}?state={state}").content.decode()
+    html = read_html(operator.get(f"{reverse('runs:runs')}?state={state}"))
     assert f"<strong>{EMPTY[state]}</strong>" in html
     assert f'?state={state}" aria-current="page">' in html
     assert f'<a href="{reverse("runs:runs")}">Show all runs</a>' in html
@@ -188,9 +197,9 @@ def test_a_list_by_state_is_named_and_says_when_it_is_empty(operator: Client, st
 def test_the_headline_counts_the_paused_among_those_that_have_not_ended(operator: Client) -> None:
     for run in [start_tally(1), start_tally(1)]:
         pause_run(run, actor="olga")
-    html = operator.get(reverse("runs:runs")).content.decode()
+    html = read_html(operator.get(reverse("runs:runs")))
     assert "<h1>2 runs are paused</h1>" in html
     start_tally(1)
-    html = operator.get(f"{reverse('runs:runs')}?state=paused").content.decode()
+    html = read_html(operator.get(f"{reverse('runs:runs')}?state=paused"))
     assert "<h1>3 runs have not ended; 2 of them are paused</h1>" in html
     assert html.count('<span class="badge warn">Paused</span>') == 2

@@ -3,15 +3,19 @@
 import signal
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models.functions import Now
 
 from dashboard.models import AuditEntry, Lane, Run
 from dashboard.runs import lanes, states
-from dashboard.runs.kinds import DONE
+from dashboard.runs.kinds import DONE, MORE
 from tests.processes import running_beat, running_redis, running_web, running_worker
 from tests.tally.models import Mark
 from tests.tally.operations import start_tally
@@ -117,3 +121,29 @@ def test_a_run_whose_worker_vanished_is_still_cancelled(is_state: IsState) -> No
     assert is_state(run, "cancelled")
     with pytest.raises(lanes.LaneLostError), hold.recording():
         pass
+
+
+@pytest.mark.parametrize(("asked", "rests"), [("pausing", "paused"), ("cancelling", "cancelled")])
+def test_a_run_does_not_rest_while_a_slice_takes_longer_than_its_lease(
+    is_state: IsState, settings: Any, asked: str, rests: str
+) -> None:
+    settings.RUN_LEASE_SECONDS = 3
+    run = start_tally(10)
+    hold = lanes.claim(run.pk, 0, 0, holder="slow")
+    assert hold is not None
+    states.begin(run)
+    states.move(run.pk, Run.State(asked))
+    with hold.recording() as lane, ThreadPoolExecutor(1) as beat:
+        until(lambda: Lane.objects.filter(leased_until__lte=Now()).exists())
+        beat.submit(settle_as_beat, run.pk).result()
+        lane.count("marked")
+    assert is_state(run, asked)
+    lanes.release(hold, MORE)
+    states.settle(run.pk)
+    assert is_state(run, rests)
+
+
+def settle_as_beat(run_id: int) -> None:
+    """In a session of its own, as another process has one."""
+    states.settle(run_id)
+    connection.close()

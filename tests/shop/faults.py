@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sys
 import time
+from contextlib import suppress
 from copy import copy
 
-from django.db import OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection
 
 from breakers.api import BreakerOpen
 from projections.api import StoredEvent
@@ -31,6 +33,15 @@ def misbehave(event: StoredEvent) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if fault.how == "exit":
         os._exit(1)
+    if fault.how == "quit":
+        sys.exit("nobody expects this")
+    if fault.how == "change":
+        event.data.clear()
+        raise ERRORS["ValueError"]
+    if fault.how == "swallow":
+        with suppress(IntegrityError):
+            Fault.objects.create(mark=mark)
+        return
     if fault.how == "hang":
         time.sleep(3600)
     if fault.how == "slow query":

@@ -30,7 +30,7 @@ class Fault(models.Model):
     """How a test makes handlers misbehave: what happens at an event with this mark in its data."""
 
     mark = models.TextField(primary_key=True)
-    # An exception's name, or: die, exit, hang, breaker.
+    # An exception's name, or a word of faults.py.
     how = models.TextField()
 
     def __str__(self) -> str:

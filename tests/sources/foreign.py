@@ -224,13 +224,13 @@ class Native:
 
 
 @contextmanager
-def foreign_database(ddl: str) -> Iterator[str]:
+def foreign_database(ddl: str, *, encoding: str = "UTF8") -> Iterator[str]:
     """A database of its own on the tests' server; gives its address."""
     found = connection.settings_dict
     name = f"foreign_{uuid4().hex[:12]}"
     server = f"postgresql://{found['USER']}@/{{}}?host={quote(found['HOST'], safe='')}"
     with psycopg.connect(server.format("postgres"), autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}")
+        admin.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
         try:
             with psycopg.connect(server.format(name), autocommit=True) as made:
                 made.execute(ddl)

@@ -9,6 +9,7 @@ import psycopg
 
 from sources.checkpoints.eventcore import get_lock_key
 from tests.sources.foreign import EVENTSOURCE_PY, foreign_database
+from tests.wait import until
 
 NAME, TYPE, OTHER_TYPE, WORKER = "balances", "Paid", "Noted", "teller"
 RESTED, FRESH = "2 minutes", "0 s"
@@ -29,6 +30,9 @@ CREATE TABLE projection_checkpoints (
   created_at TIMESTAMPTZ NOT NULL DEFAULT now(), updated_at TIMESTAMPTZ NOT NULL DEFAULT now(), position_token TEXT);
 """
 )
+SESSIONS = """
+SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = %(worker)s
+"""
 EVENTCORE = """
 CREATE TABLE eventcore_events (
   event_id UUID PRIMARY KEY, stream_id TEXT NOT NULL, stream_version BIGINT NOT NULL DEFAULT 0,
@@ -110,6 +114,8 @@ class EventsourcePy(Keeper):
         """A worker is there, as it can be seen."""
         with psycopg.connect(self.dsn, application_name=WORKER):
             yield
+        # Its server may take a moment to see that it is gone.
+        until(lambda: not self.execute(SESSIONS, worker=WORKER))
 
     def add_letter(self, event_id: str, *, age: str, consumer: str = NAME) -> None:
         self.execute(

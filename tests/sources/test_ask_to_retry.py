@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from dlq.models import Attempt, DeadLetter, LetterRunItem
 from dlq.overrides import set_override
@@ -15,6 +17,7 @@ from sources.models import ForeignRow, OwedWrite, SourceState
 from tests.dlq.replay.conftest import run_all, totals
 from tests.sources.foreign import Foreign
 from tests.sources.stranded import replay
+from tests.wait import count_waiting, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Sync = Callable[..., SourceState]
@@ -178,6 +181,24 @@ def test_a_letter_that_is_closed_by_hand_meanwhile_is_no_success_of_the_replay(
     sync()
     run_all(run)
     assert totals(run) == {"skipped": 1}
+
+
+def test_a_row_that_is_done_while_its_run_asks_about_it_is_a_success(foreign: Foreign, sync: Sync) -> None:
+    [key] = foreign.add()
+    sync()
+    run = replay()
+    asks = Thread(target=lambda: (run_all(run, rounds=1), connection.close()))
+    with transaction.atomic():
+        list(DeadLetter.objects.select_for_update())
+        asks.start()
+        # It has heard nothing, and is about to write that down.
+        until(lambda: count_waiting() == 1)
+        foreign.set_status(key, foreign.words["resolved"])
+        sync()
+    asks.join()
+    assert DeadLetter.objects.get().status == "resolved"
+    run_all(run, rounds=2)
+    assert (run.state, totals(run)) == ("finished", {"succeeded": 1})
 
 
 def test_a_source_without_a_word_for_it_says_so(make_foreign: Callable[..., Foreign], sync: Sync) -> None:

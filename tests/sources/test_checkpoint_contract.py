@@ -132,10 +132,10 @@ def test_a_reset_is_refused_while_somebody_works(keeper: Keeper) -> None:
 
 def test_a_role_that_may_only_read_reads_and_is_told_what_it_may_not(keeper: Keeper, settings: Any) -> None:
     keeper.save(keeper.append())
-    role = f"reader_{uuid4().hex[:8]}"
-    keeper.execute(f"CREATE ROLE {role} LOGIN")
+    role = f"the-reader-{uuid4().hex[:8]}"
+    keeper.execute(f'CREATE ROLE "{role}" LOGIN')
     try:
-        keeper.execute(f"{keeper.may_read} {role}")
+        keeper.execute(f'{keeper.may_read} "{role}"')
         user = keeper.dsn.split("://")[1].split("@")[0]
         settings.SOURCES = {
             "bank": keeper.configuration | {"dsn": keeper.dsn.replace(f"{user}@", f"{role}@", 1)}
@@ -145,11 +145,11 @@ def test_a_role_that_may_only_read_reads_and_is_told_what_it_may_not(keeper: Kee
             assert checkpoints.list_checkpoints()[0].lag == 0
         assert found.reads
         table = keeper.checkpoints
-        why = f"The role {role} may delete nothing in {table}: GRANT DELETE ON {table} TO {role};"
+        why = f'The role {role} may delete nothing in {table}: GRANT DELETE ON {table} TO "{role}";'
         assert found.writes.why_not == why
     finally:
-        keeper.execute(f"DROP OWNED BY {role}")
-        keeper.execute(f"DROP ROLE {role}")
+        keeper.execute(f'DROP OWNED BY "{role}"')
+        keeper.execute(f'DROP ROLE "{role}"')
 
 
 def test_it_says_that_it_keeps_checkpoints_and_whether_it_has_letters(keeper: Keeper) -> None:

@@ -78,6 +78,7 @@ def test_values_from_the_environment_are_put_in(tmp_path: Path) -> None:
         ),
         ("[consumers.'a/b']\nstrategy = 1", "strategy is 1; write text"),
         ("[consumers.'a/b']\nsequence = 'id'", "write a path like $.aggregate_id"),
+        ("[consumers.'a/b']\nsequence = '$.lines[*].sku'", "write a path like $.aggregate_id"),
         ("[consumers.'a/b']\nevent_types = 'OrderPaid'", 'write a list such as ["OrderPaid"]'),
         ("[consumers.'a/b']\nevent_types = []", "event_types is []; write a list"),
         ("[consumers.'a/b']\nworker = 7", "worker is 7; write text"),
@@ -173,6 +174,11 @@ def test_a_dsn_with_a_typo_is_refused_and_its_password_said_to_nobody(
         assert "hush" not in "".join(format_exception(raised.value))
     assert "hush" not in caplog.text + "".join(capsys.readouterr())
     assert not SourceState.objects.exists()
+
+
+def test_a_source_that_is_shown_among_the_variables_of_an_error_keeps_its_password(settings: Any) -> None:
+    settings.SOURCES = {"x": {"kind": "eventsource-py", "dsn": "postgresql://orders:hush@db/orders"}}
+    assert "hush" not in repr(list_sources())
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_it_says_what_can_be_done_with_it(foreign: Foreign, sync: Sync) -> None:
     why_not = sync().inspection["why_not"]
     assert (why_not["reads_letters"], why_not["writes_status"]) == ("", "")
     assert why_not["reads_checkpoints"] == {
-        "eventsource-py": "There is no table projection_checkpoints nor events in this database.",
+        "eventsource-py": "There are no tables projection_checkpoints and events in this database.",
         "platform-services": "Its projections keep no checkpoint.",
     }.get(foreign.kind, "The mapping describes letters and no checkpoints.")
     foreign.execute(f"ALTER TABLE {foreign.table} RENAME COLUMN {foreign.status} TO renamed")

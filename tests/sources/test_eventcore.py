@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from dashboard.attention import list_attention
 from dashboard.models import Run
@@ -14,6 +15,7 @@ from projections.models import ForeignProjection
 from sources.checkpoints.eventcore import get_lock_key
 from sources.models import SourceState
 from tests.dlq.replay.conftest import totals
+from tests.markup import read_html
 from tests.sources.keepers import FRESH, EventCore, keeping
 
 
@@ -48,6 +50,8 @@ def test_one_from_which_nothing_can_be_read_says_why_and_is_not_up_to_date(
     assert sync("core").error == "There is no table eventcore_events in this database."
     page = viewer.get("/sources/core/").content.decode()
     assert "core cannot be read" in page
+    # In its first line, and beside what cannot be done.
+    assert page.count("There is no table eventcore_events in this database.") == 2
     # It never has any.
     assert "See its letters" not in page
     assert any(need.headline == "core cannot be read" for need in list_attention())
@@ -60,7 +64,7 @@ def test_one_from_which_nothing_can_be_read_says_why_and_is_not_up_to_date(
         dsn = re.sub(r"//[^@]*@", f"//{role}@", there["core"]["dsn"])
         settings.SOURCES = {"core": there["core"] | {"dsn": dsn}}
         SourceState.objects.update(inspected_at=None)
-        why = f"The role {role} may not read eventcore_subscription_versions nor eventcore_events: GRANT SELECT ON"
+        why = f"The role {role} may not read eventcore_subscription_versions or eventcore_events: GRANT SELECT ON"
         assert sync("core").error.startswith(why)
         settings.SOURCES = there
         assert sync("core").error == ""
@@ -83,6 +87,27 @@ def test_its_lag_is_in_events_of_its_own_type(
     row = look()
     assert (row.lag, row.delay_seconds) == (None, None)
     assert "event_types" in row.lag_note
+
+
+def test_no_target_is_missed_for_letters_that_it_never_has(
+    core: EventCore, look: Callable[[], ForeignProjection], viewer: Client
+) -> None:
+    core.save(core.append())
+    page = read_html(viewer.get(reverse("projections:foreign", args=[look().pk])))
+    assert "EventCore has no table of dead letters." in page
+    assert "No dead letter so far." not in page
+    assert "core offers no way to ask for them." in page
+    assert "redrive.toml names no target" not in page
+
+
+def test_the_event_that_it_stands_at_is_named_once(
+    core: EventCore, look: Callable[[], ForeignProjection], viewer: Client
+) -> None:
+    core.save(core.append())
+    row = look()
+    page = read_html(viewer.get(reverse("projections:foreign", args=[row.pk])))
+    assert f"<dt>Stands at</dt><dd><code>{row.last_event_id}</code></dd>" in page
+    assert page.count(row.last_event_id) == 1
 
 
 def test_it_is_stopped_when_nobody_leads_and_events_wait(

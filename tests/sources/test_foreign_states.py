@@ -13,6 +13,7 @@ from dashboard.models import Run
 from projections.foreign.record import forget
 from projections.models import ForeignProjection
 from tests.dlq.replay.conftest import totals
+from tests.markup import read_html
 from tests.sources.keepers import FRESH, NAME, OTHER_TYPE, RESTED, EventsourcePy
 
 Look = Callable[[], ForeignProjection]
@@ -21,15 +22,15 @@ Reset = Callable[[ForeignProjection], Run]
 
 def show(client: Client, row: ForeignProjection) -> str:
     address = reverse("projections:foreign", args=[row.pk])
-    return " ".join(client.get(address).content.decode().split())
+    return " ".join(read_html(client.get(address)).split())
 
 
 def show_list(client: Client) -> str:
-    return client.get(reverse("projections:projections")).content.decode()
+    return read_html(client.get(reverse("projections:projections")))
 
 
 def show_run(client: Client, run: Run) -> str:
-    return client.get(reverse("runs:run", args=[run.pk])).content.decode()
+    return read_html(client.get(reverse("runs:run", args=[run.pk])))
 
 
 def test_a_reset_from_its_run_to_its_end(
@@ -91,7 +92,8 @@ def test_a_refused_reset_says_why_on_its_run(
     assert "Refused, and nothing was changed." in show_run(admin, run)
     html = show(admin, row)
     assert re.search(
-        r"The last one, at \d\d:\d\d UTC, changed nothing. The reason then was “Stop its worker", html
+        r'The last one, at <span class="nowrap">\d\d:\d\d UTC</span>, changed nothing. The reason then was “Stop its',
+        html,
     )
     assert f"See run {run.pk}" in html
     assert ">Started</span>" in html
@@ -130,5 +132,7 @@ def test_what_it_was_when_it_was_last_read_is_told_as_past(viewer: Client) -> No
         source="bank", name=NAME, state="running", read_at=timezone.now() - timedelta(hours=1)
     )
     assert "<dt>Was running since</dt>" in show(viewer, row)
+    ForeignProjection.objects.update(lag=3, lag_bound="at_most")
+    assert '<p class="n">unknown</p><p class="d">at most 3 when it was last read</p>' in show(viewer, row)
     ForeignProjection.objects.update(read_at=timezone.now())
     assert "<dt>Running since</dt>" in show(viewer, row)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from dashboard.models import Run
-from dashboard.templatetags.console import clock
+from dashboard.words import clock
 from sources.health import Health, judge
 from sources.models import SourceState
 from sources.needs import find_silent

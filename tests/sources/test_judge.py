@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from projections.foreign import record
 from projections.foreign.judge import judge
+from projections.foreign.needs import find_troubled
 from projections.models import ForeignProjection, ForeignSample
 from sources.checkpoints.contract import Bound, Evidence, ForeignCheckpoint
 
@@ -79,6 +80,29 @@ def test_what_was_read_long_ago_is_not_told_as_if_it_were_now(viewer: Client) ->
     html = viewer.get(reverse("projections:projections")).content.decode()
     assert "orders/summary may be behind" in html
     assert "up to date" not in html
+
+
+@pytest.mark.django_db
+def test_a_source_that_is_asked_seldom_is_known_in_between(viewer: Client, settings: Any) -> None:
+    settings.SOURCES = {"orders": {"kind": "eventcore", "dsn": "postgresql://db/x", "every_seconds": 300}}
+    long_ago = timezone.now() - timedelta(minutes=5)
+    row = ForeignProjection.objects.create(
+        source="orders",
+        name="summary",
+        lag=3,
+        state="stalled",
+        state_since=long_ago,
+        evidence="It stands.",
+        read_at=long_ago,
+    )
+    assert "It stands." in viewer.get(reverse("projections:foreign", args=[row.pk])).content.decode()
+    assert [need.headline for need in find_troubled()] == ["orders/summary is stalled"]
+    ForeignProjection.objects.update(read_at=timezone.now() - timedelta(minutes=16))
+    assert (
+        "nothing is known of it now"
+        in viewer.get(reverse("projections:foreign", args=[row.pk])).content.decode()
+    )
+    assert not list(find_troubled())
 
 
 @pytest.mark.django_db

@@ -91,6 +91,24 @@ def test_a_column_of_another_type_is_refused_in_one_sentence(
     assert (state.error, state.is_permanent) == (sentence, True)
 
 
+@pytest.mark.parametrize(
+    ("mapping", "sentence"),
+    [
+        ({"closed_by": "id"}, "id of failed_messages is integer; closed_by must be text, or be left out."),
+        (
+            {"closed_at": "id"},
+            "id of failed_messages is integer; closed_at must be a timestamp, or be left out.",
+        ),
+    ],
+)
+def test_a_column_that_could_not_be_written_is_told_before_anybody_tries(
+    make_foreign: Callable[..., Foreign], sync: Sync, mapping: dict[str, Any], sentence: str
+) -> None:
+    make_foreign("sql", **mapping).add()
+    state = sync()
+    assert (state.error, state.inspection["why_not"]["writes_status"]) == ("", sentence)
+
+
 def test_a_domain_is_what_it_is_made_of(make_foreign: Callable[..., Foreign], sync: Sync) -> None:
     foreign = make_foreign("sql")
     foreign.execute(
@@ -103,3 +121,60 @@ def test_a_domain_is_what_it_is_made_of(make_foreign: Callable[..., Foreign], sy
     foreign.execute("UPDATE failed_messages SET failed = now()")
     assert sync().error == ""
     assert DeadLetter.objects.get().attempts == 3
+
+
+@pytest.mark.parametrize(
+    ("base", "convert", "raw"),
+    [("bytea", "body", b'{"total": 1}'), ("jsonb", "convert_from(body, 'UTF8')", None)],
+)
+def test_a_payload_of_a_domain_too(
+    make_foreign: Callable[..., Foreign], sync: Sync, base: str, convert: str, raw: bytes | None
+) -> None:
+    foreign = make_foreign("bytea", payload="sent", sequence="$.total")
+    foreign.execute(f"CREATE DOMAIN message AS {base}; ALTER TABLE failed_messages ADD sent message")
+    try:
+        foreign.add(payload='{"total": 1}')
+        foreign.execute(f"UPDATE failed_messages SET sent = ({convert})::{base}")  # noqa: S608
+        assert sync().error == ""
+        letter = DeadLetter.objects.select_related("body").get()
+        assert (letter.sequence_key, letter.body.payload) == ("1", {"total": 1})
+        assert (letter.body.payload_raw and bytes(letter.body.payload_raw)) == raw
+    finally:
+        foreign.execute("DROP DOMAIN message CASCADE")
+
+
+@pytest.mark.parametrize("body", ["text", "jsonb"])
+@pytest.mark.parametrize(
+    ("path", "sequence"), [("lines.1.sku", "b"), ("lines.-1.sku", "b"), ("lines.2.sku", ""), ("lines.x", "")]
+)
+def test_a_path_into_an_array_leads_to_the_same_wherever_it_is_followed(
+    make_foreign: Callable[..., Foreign], sync: Sync, settings: Any, body: str, path: str, sequence: str
+) -> None:
+    foreign = make_foreign("sql", sequence=f"$.{path}")
+    settings.CONSUMERS = {"orders/Other": {"sequence": f"$.{path}"}}
+    foreign.execute(f"ALTER TABLE failed_messages ALTER body TYPE {body} USING body::{body}")
+    try:
+        for consumer in ("OrderSummary", "Other"):
+            foreign.add(payload='{"lines": [{"sku": "a"}, {"sku": "b"}]}', consumer=consumer)
+        assert sync().error == ""
+        assert list(DeadLetter.objects.values_list("sequence_key", flat=True)) == [sequence, sequence]
+    finally:
+        foreign.execute("ALTER TABLE failed_messages ALTER body TYPE text")
+
+
+def test_rows_without_a_key_are_not_read_and_the_source_says_so(
+    make_foreign: Callable[..., Foreign], sync: Sync
+) -> None:
+    foreign = make_foreign("sql", key="message_id")
+    foreign.execute("ALTER TABLE failed_messages ALTER message_id DROP NOT NULL")
+    try:
+        for key in foreign.add(3)[:2]:
+            foreign.execute("UPDATE failed_messages SET message_id = NULL WHERE id = %(key)s", key=key)
+        state = sync()
+        assert state.error == ""
+        assert DeadLetter.objects.count() == 1
+        told = "message_id may be NULL: nothing tells rows without it apart, so they are not read."
+        assert told in state.inspection["recognised"]
+    finally:
+        foreign.execute("TRUNCATE failed_messages")
+        foreign.execute("ALTER TABLE failed_messages ALTER message_id SET NOT NULL")

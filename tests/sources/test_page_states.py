@@ -16,6 +16,7 @@ from dlq.models import DeadLetter
 from sources import orphans, queries
 from sources.models import OwedRelease, SourceState
 from sources.sync import importing
+from tests.markup import read_html
 from tests.sources.foreign import Foreign
 from tests.sources.keepers import EventsourcePy, keeping
 from tests.sources.stranded import Sync, release, strand
@@ -28,7 +29,7 @@ CONFIRM, RELEASE = "/sources/orders/release/confirm/", "/sources/orders/release/
 def read(client: Client, address: str, status: int = 200) -> str:
     answer = client.get(address)
     assert answer.status_code == status
-    return answer.content.decode()
+    return read_html(answer)
 
 
 def test_both_pages_follow_a_first_import_until_it_is_cancelled(
@@ -42,7 +43,7 @@ def test_both_pages_follow_a_first_import_until_it_is_cancelled(
     for address in ("/sources/", "/sources/orders/"):
         page = read(viewer, address)
         assert "orders is being imported" in page
-        assert "Its rows are read for the first time; new ones come beside." in page
+        assert "Its rows are read for the first time; new ones come in meanwhile." in page
         assert link in page
     pause_run(run, actor="alice")
     for address in ("/sources/", "/sources/orders/"):
@@ -57,9 +58,11 @@ def test_both_pages_follow_a_first_import_until_it_is_cancelled(
         assert "Its first import was cancelled: rows from before are missing." in page
         assert link in page
     assert "Import what is missing" in read(operator, "/sources/orders/")
-    answer = operator.post("/sources/orders/import/", follow=True).content.decode()
-    assert "What is missing of orders is imported by the next look." in answer
+    answer = read_html(operator.post("/sources/orders/import/", follow=True))
+    assert "The next look imports what is missing from orders." in answer
     assert "orders is behind" in answer
+    # Its last look was a moment ago, and its rows are still to be read.
+    assert "<dt>Delay</dt><dd>unknown</dd>" in answer
 
 
 def test_a_source_with_which_everything_can_be_done_leads_to_its_projections(
@@ -141,7 +144,7 @@ def test_a_source_that_takes_no_writes_says_why_instead_of_releasing(
     }
     answer = operator.post(RELEASE, fields)
     assert answer.status_code == 409
-    assert answer.content.decode().count("The role may not.") == 1
+    assert read_html(answer).count("The role may not.") == 1
     assert not OwedRelease.objects.exists()
 
 
@@ -176,4 +179,4 @@ def test_a_reason_that_is_too_long_is_told_how_long_it_may_be(
     fields = {"count": "1", "until": "2026-11-16T00:00Z", "reason": "x" * 501}
     answer = operator.post(RELEASE, fields)
     assert answer.status_code == 400
-    assert "A reason can have 500 characters; this one has 501." in answer.content.decode()
+    assert "A reason can have at most 500 characters; this one has 501." in read_html(answer)

@@ -16,7 +16,9 @@ from sources.models import SourceState
 from sources.sync import importing
 from sources.sync.hold import claim
 from sources.tokens.operations import create_token, revoke_token
+from tests.markup import read_html
 from tests.sources.foreign import Foreign
+from tests.sources.keepers import EventsourcePy
 
 pytestmark = pytest.mark.django_db
 Sync = Callable[..., SourceState]
@@ -25,7 +27,7 @@ Sync = Callable[..., SourceState]
 def read(client: Client, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return read_html(answer)
 
 
 def test_without_a_source_the_page_says_how_to_connect_one(viewer: Client, settings: Any) -> None:
@@ -115,6 +117,15 @@ def test_check_says_what_was_recognised_and_what_the_role_may_do(
         check("nobody")
 
 
+def test_check_warns_of_a_key_that_rows_may_share(
+    make_foreign: Callable[..., Foreign], settings: Any
+) -> None:
+    make_foreign("sql", "billing")
+    assert "unique" not in check()
+    settings.SOURCES["billing"]["key"] = settings.SOURCES["billing"]["consumer"]
+    assert "has no unique index of its own: rows that share one are taken for one." in check()
+
+
 def test_a_source_that_also_has_tokens_is_refused_until_they_are_revoked(
     foreign: Foreign, sync: Sync, viewer: Client, admin: Client, settings: Any
 ) -> None:
@@ -152,3 +163,11 @@ def test_check_says_in_one_sentence_what_is_wrong(
     with pytest.raises(CommandError):
         call_command("sources", "check", stdout=out)
     assert out.getvalue().startswith("gone (sql): It cannot be reached: ")
+
+
+def test_check_calls_wrong_what_the_looks_refuse(bank: EventsourcePy, sync: Callable[[str], Any]) -> None:
+    """Its checkpoints could be read; but it is its letters that it is looked at for."""
+    bank.execute("ALTER TABLE dead_letter_queue RENAME error_stacktrace TO trace")
+    with pytest.raises(CommandError, match="Nothing can be read from bank"):
+        check()
+    assert "dead_letter_queue has no column error_stacktrace" in sync("bank").error

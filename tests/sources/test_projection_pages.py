@@ -13,6 +13,7 @@ from django.utils import timezone
 from dlq.api import record_failure
 from dlq.models import DeadLetter
 from projections.models import ForeignProjection
+from tests.markup import read_html
 from tests.sources.keepers import NAME, RESTED, EventsourcePy, keeping
 
 pytestmark = pytest.mark.django_db
@@ -27,20 +28,20 @@ def make_row(**fields: Any) -> ForeignProjection:
 def show_letter(viewer: Client, **fields: Any) -> str:
     failed = {"event_id": "e1", "error_type": "ValueError", "payload": {}} | fields
     letter_id = record_failure(source="bank", consumer="balances", **failed)
-    return viewer.get(reverse("dlq:letter", args=[letter_id])).content.decode()
+    return read_html(viewer.get(reverse("dlq:letter", args=[letter_id])))
 
 
 def test_a_strategy_that_redrive_toml_declares_is_a_badge(viewer: Client, settings: Any) -> None:
     page = reverse("projections:foreign", args=[make_row().pk])
-    assert "<dt>Strategy</dt><dd>unknown" in viewer.get(page).content.decode()
+    assert "<dt>Strategy</dt><dd>unknown" in read_html(viewer.get(page))
     settings.CONSUMERS = {"bank/balances": {"strategy": "dead-letter"}, "bank/other": {"strategy": "skip"}}
-    assert "Its letters cannot be replayed yet" in viewer.get(page).content.decode()
-    assert '<span class="badge">dead-letter</span>' in viewer.get(page).content.decode()
-    html = viewer.get(reverse("projections:projections")).content.decode()
+    assert "Its letters cannot be replayed yet" in read_html(viewer.get(page))
+    assert '<span class="badge">dead-letter</span>' in read_html(viewer.get(page))
+    html = read_html(viewer.get(reverse("projections:projections")))
     assert ">dead-letter</span>" in html
     assert ">skip</span>" not in html
     settings.CONSUMERS = {"bank/balances": {"target": "source"}}
-    assert "Its letters can be replayed to the target" in viewer.get(page).content.decode()
+    assert "Its letters can be replayed to the target" in read_html(viewer.get(page))
 
 
 @pytest.mark.parametrize("position", [1180, 1204])
@@ -66,7 +67,7 @@ def test_positions_of_letters_are_found_at_their_source(
         look_at("bank", NAME)
     assert dict(DeadLetter.objects.values_list("event_id", "position")) == {failed: 2, last: None}
     letter = DeadLetter.objects.get(event_id=failed)
-    html = viewer.get(reverse("dlq:letter", args=[letter.pk])).content.decode()
+    html = read_html(viewer.get(reverse("dlq:letter", args=[letter.pk])))
     assert "Its checkpoint is at 3 and has passed this event (2):" in html
 
 
@@ -95,24 +96,24 @@ def test_what_cannot_be_compared_or_needs_nobody_is_not_told(viewer: Client) -> 
     assert "Its checkpoint is at" not in show_letter(viewer)
     DeadLetter.objects.update(position=1180)
     letter = reverse("dlq:letter", args=[DeadLetter.objects.get().pk])
-    assert "Its checkpoint is at" in viewer.get(letter).content.decode()
+    assert "Its checkpoint is at" in read_html(viewer.get(letter))
     DeadLetter.objects.update(
         status="resolved", resolution="by_hand", closed_at=timezone.now(), closed_by="alice"
     )
-    assert "Its checkpoint is at" not in viewer.get(letter).content.decode()
+    assert "Its checkpoint is at" not in read_html(viewer.get(letter))
     DeadLetter.objects.update(status="failed", resolution="", closed_at=None, closed_by="")
-    assert "Its checkpoint is at" in viewer.get(letter).content.decode()
+    assert "Its checkpoint is at" in read_html(viewer.get(letter))
     # It may have moved since it was last read.
     ForeignProjection.objects.filter(pk=row.pk).update(read_at=timezone.now() - timedelta(hours=1))
-    assert "Its checkpoint is at" not in viewer.get(letter).content.decode()
+    assert "Its checkpoint is at" not in read_html(viewer.get(letter))
 
 
 def test_of_one_that_was_not_read_of_late_no_lag_is_told(viewer: Client) -> None:
     row = make_row(lag=0, position=7, head=7)
     addresses = (reverse("projections:projections"), reverse("projections:foreign", args=[row.pk]))
-    fresh = [viewer.get(address).content.decode() for address in addresses]
+    fresh = [read_html(viewer.get(address)) for address in addresses]
     ForeignProjection.objects.filter(pk=row.pk).update(read_at=timezone.now() - timedelta(hours=1))
-    stale = [viewer.get(address).content.decode() for address in addresses]
+    stale = [read_html(viewer.get(address)) for address in addresses]
     for before, after in zip(fresh, stale, strict=True):
         # The lag and the delay.
         assert after.count("unknown") >= before.count("unknown") + 2

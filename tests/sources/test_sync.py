@@ -62,6 +62,31 @@ def find(key: str) -> DeadLetter | None:
     return DeadLetter.objects.filter(source_key=key).first()
 
 
+def test_writes_to_a_partition_start_a_sweep_too(
+    make_foreign: Callable[..., Foreign], sync: Sync, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whatever is swept is for the count of writes.
+    monkeypatch.setattr(looking, "SWEEP_SECONDS", 3600)
+    foreign = make_foreign("sql", table="parted")
+    foreign.execute("""
+        CREATE TABLE parted (LIKE failed_messages INCLUDING DEFAULTS) PARTITION BY RANGE (id);
+        CREATE TABLE part PARTITION OF parted DEFAULT""")
+    try:
+        foreign.execute(
+            "INSERT INTO parted (\"Handler\", message_id, body) VALUES ('OrderSummary', 'a', '{}')"
+        )
+        assert sync().error == ""
+        assert DeadLetter.objects.get().status == "failed"
+        foreign.execute("UPDATE parted SET state = 'done'")
+        until(lambda: forget_rest() and not sync_source("orders") and not find_open())
+    finally:
+        foreign.execute("DROP TABLE parted")
+
+
+def find_open() -> bool:
+    return DeadLetter.objects.filter(status="failed").exists()
+
+
 def test_a_look_with_nothing_new_sweeps_nothing(
     foreign: Foreign, sync: Sync, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,9 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.attention import list_attention
+from dlq.api import Failure, record_failures
 from dlq.models import DeadLetter
+from sources import connect as connecting
 from sources.base import SourceError
 from sources.connect import connect, reading
 from sources.models import OwedWrite, SourceState
@@ -106,6 +108,26 @@ def test_a_source_that_takes_a_minute_for_a_statement_is_given_up_in_time(
     assert DeadLetter.objects.count() == 2
 
 
+def test_a_server_that_hangs_in_the_middle_of_a_visit_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps no limit that it was given. A first import, which has none of its own, would wait for ever."""
+    monkeypatch.setattr(connecting, "HANGING_SECONDS", 0.2)
+    server = OwnPostgres(tmp_path)
+    try:
+        with connect(server.url) as connection:
+            with reading(connection, seconds=0.3) as cursor:
+                cursor.execute("SELECT 1")
+            with (
+                server.hanging(),
+                pytest.raises(SourceError, match=r"^It cannot be reached: no answer for 0\.5 s$"),
+                reading(connection, seconds=0.3) as cursor,
+            ):
+                cursor.execute("SELECT 1")
+    finally:
+        server.close()
+
+
 def test_a_renamed_column_is_named_and_what_is_known_stays(
     foreign: Foreign, sync: Sync, viewer: Client
 ) -> None:
@@ -172,6 +194,10 @@ def test_a_role_that_may_no_longer_write_keeps_what_is_owed_and_the_buttons_say_
     assert "Resolve…" not in page
     answer = operator.get(f"/dead-letters/resolve/confirm/?id={letter.pk}").content.decode()
     assert "1 of orders is left out. The role" in answer
+    [own] = record_failures([Failure(consumer="billing", event_id="e1", error_type="E")])
+    answer = operator.get(f"/dead-letters/resolve/confirm/?id={letter.pk}&id={own}").content.decode()
+    assert "Resolve 1 letter of billing?" in answer
+    assert '<p class="dim">1 of orders is left out. The role' in answer
     foreign.execute(f"GRANT UPDATE (status, resolved_at, resolved_by) ON dead_letter_queue TO {role}")
     SourceState.objects.update(inspected_at=None)
     sync()

@@ -79,6 +79,44 @@ def test_what_is_restored_while_its_owner_closes_the_row_is_never_open_here_alon
     assert (DeadLetter.objects.get().resolution, ForeignRow.objects.get().is_open) == ("at_source", False)
 
 
+def test_what_is_restored_after_its_owner_closed_the_row_otherwise_follows_it(
+    make_foreign: Callable[..., Foreign], sync: Sync, do: Do
+) -> None:
+    foreign = make_foreign("sql")
+    [key] = foreign.add()
+    sync()
+    letter = DeadLetter.objects.get()
+    do("discard", letter)
+    sync()
+    foreign.set_status(key, "done")
+    do("restore", letter)
+    sync()
+    assert foreign.get_status(key)[0] == "done"
+    letter.refresh_from_db()
+    assert (letter.status, letter.resolution, ForeignRow.objects.get().status) == (
+        "resolved",
+        "at_source",
+        "done",
+    )
+    assert MovedRow.objects.get().found == "done"
+    assert not OwedWrite.objects.exists()
+
+
+def test_what_is_restored_after_its_row_is_gone_stays_open_and_says_so(
+    foreign: Foreign, sync: Sync, do: Do, viewer: Client
+) -> None:
+    [key] = foreign.add()
+    sync()
+    letter = DeadLetter.objects.get()
+    do("resolve", letter)
+    sync()
+    foreign.delete(key)
+    do("restore", letter)
+    sync()
+    assert DeadLetter.objects.get().status == "failed"
+    assert f"Row {key} is gone." in viewer.get(f"/dead-letters/letters/{letter.pk}/").content.decode()
+
+
 def test_a_row_that_somebody_holds_is_passed_over_told_of_and_written_later(
     foreign: Foreign, sync: Sync
 ) -> None:

@@ -18,13 +18,14 @@ import pytest
 from tests.console import MANAGE
 
 BASE_PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
-has_django = (
-    subprocess.run([BASE_PYTHON, "-c", "import django"], capture_output=True, check=False).returncode == 0
+has_all = (
+    subprocess.run([BASE_PYTHON, "-c", "import django_htmx"], capture_output=True, check=False).returncode
+    == 0
 )
 pytestmark = [
     pytest.mark.system,
     pytest.mark.skipif(
-        has_django, reason="LOUD: the system's own Python has Django, so manage.py needs no .venv"
+        has_all, reason="LOUD: the system's own Python has the packages, so manage.py needs no .venv"
     ),
 ]
 FAKE_DJANGO = """
@@ -45,6 +46,11 @@ def project(tmp_path: Path) -> Path:
 def manage(project: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the project's manage.py as somebody does who has just cloned it."""
     environ = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(project / "wheels")}
+    # The system has a Django of its own, and nothing else of what the console needs.
+    environ["PYTHONUSERBASE"] = str(project / "system")
+    its_django = project / f"system/lib/{BASE_PYTHON.name}/site-packages/django"
+    its_django.mkdir(parents=True)
+    (its_django / "__init__.py").touch()
 
     def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [str(BASE_PYTHON), str(project / "manage.py"), *arguments]
@@ -60,6 +66,7 @@ def write_locks(project: Path, version: str) -> None:
     info = f"django-{version}.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("django/core/exceptions.py", "class ImproperlyConfigured(Exception): ...")
+        archive.writestr("django/db.py", "class OperationalError(Exception): ...\nconnection = None")
         archive.writestr("django/core/management.py", FAKE_DJANGO.format(version=version))
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: django\nVersion: {version}\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")

@@ -2,7 +2,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError
 
 from dashboard.login_links import LinksUnavailableError, create_link
 
@@ -20,10 +19,6 @@ class Command(BaseCommand):
             self.stdout.write(create_link(options["base_url"] or find_console()))
         except LinksUnavailableError as error:
             raise CommandError(str(error)) from None
-        except OperationalError:
-            raise CommandError(
-                "The console's database does not answer; start it with `manage.py up`."
-            ) from None
 
 
 def find_console() -> str:

@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         log = Log()
-        wants_demo = has_own_stores() and not options["no_demo"]
+        wants_demo = settings.HAS_OWN_STORES and not options["no_demo"]
         if wants_demo != settings.DEMO:
             start_again(REDRIVE_DEMO=str(int(wants_demo)))
         try:
@@ -101,11 +101,6 @@ def has_own_valkey() -> bool:
     return settings.REDIS_URL == settings.OWN_REDIS_URL
 
 
-def has_own_stores() -> bool:
-    """Whether nothing but our own servers is touched."""
-    return settings.EMBEDDED and has_own_valkey()
-
-
 def start_stores(supervisor: Supervisor, data_dir: Path) -> None:
     """Start the servers that DATABASE_URL and REDIS_URL do not replace."""
     stores = [*([postgres] if settings.EMBEDDED else []), *([valkey] if has_own_valkey() else [])]
@@ -122,11 +117,13 @@ def wait_until_ready(supervisor: Supervisor, url: str) -> None:
     """Ask the console itself, by a name that it answers to."""
     host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "127.0.0.1")
     request = urllib.request.Request(f"{url}/readyz", headers={"Host": host})  # noqa: S310 - it is http
+    # Whatever proxy the environment names, it is not on the way to ourselves.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     answers = ["nothing"]
 
     def is_ready() -> bool:
         try:
-            with urllib.request.urlopen(request, timeout=5):  # noqa: S310
+            with opener.open(request, timeout=5):
                 return True
         except urllib.error.HTTPError as error:
             answers.append(f"{error.code} {error.read(2000).decode(errors='replace').strip()}")

@@ -1,5 +1,5 @@
-from argparse import BooleanOptionalAction
-from collections.abc import Iterable
+from argparse import ArgumentTypeError, BooleanOptionalAction
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from getpass import getuser
 from typing import Any
@@ -18,10 +18,12 @@ from dlq.operations import find_replay, select_failed, start_replay, start_repro
 from dlq.operations.errors import OperationError
 from dlq.queries.replay import preview_replay
 from dlq.queries.reprocess import preview_reprocess
-from dlq.replay.options import LANES, ReplayOptions
+from dlq.replay.options import LANES, MOST_FAILURES, MOST_PACE, ReplayOptions
 from dlq.reprocess.choice import EventChoice
 from dlq.selection import Selection, SelectionError, select_group, select_ids, select_matching
 from projections.api import PickError
+
+MOST_ID = 2**63 - 1
 
 
 class Command(BaseCommand):
@@ -29,9 +31,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
-        which.add_argument("--letter", type=int, action="append", help="a letter's id; may be repeated")
-        which.add_argument("--group", type=int, help="all open letters of a failure group")
-        which.add_argument("--failed-in-run", type=int, help="what failed or was held in a run")
+        which.add_argument(
+            "--letter", type=number(1, MOST_ID), action="append", help="a letter's id; may be repeated"
+        )
+        which.add_argument("--group", type=number(1, MOST_ID), help="all open letters of a failure group")
+        which.add_argument(
+            "--failed-in-run", type=number(1, MOST_ID), help="what failed or was held in a run"
+        )
         which.add_argument(
             "--filter", action="append", metavar="NAME=VALUE", help="as on the letters page; may be repeated"
         )
@@ -47,8 +53,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--canary", action=BooleanOptionalAction, default=True, help="1, 10, 100, the rest"
         )
-        parser.add_argument("--pace", type=int, help="letters a second")
-        parser.add_argument("--stop-after", type=int, default=5, help="failures that pause it; 0: none")
+        parser.add_argument("--pace", type=number(1, MOST_PACE), help="letters a second")
+        parser.add_argument(
+            "--stop-after", type=number(0, MOST_FAILURES), default=5, help="failures that pause it; 0: none"
+        )
         parser.add_argument("--lanes", type=int, choices=LANES, default=max(LANES), help="side by side")
         parser.add_argument("--dry-run", action="store_true", help="do it and undo it")
         parser.add_argument("--force", action="store_true", help="poison too")
@@ -102,7 +110,19 @@ class Command(BaseCommand):
             self.stdout.write(sentence)
         if not count or given["yes"]:
             return bool(count)
-        return input(f"Effects cannot be undone. Type {count} to start: ").strip() == str(count)
+        try:
+            return input(f"Effects cannot be undone. Type {count} to start: ").strip() == str(count)
+        except EOFError:
+            raise CommandError("Nobody is here to answer; with --yes nobody is asked.") from None
+
+
+def number(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ArgumentTypeError(f"{text!r} is not a whole number from {least:,} to {most:,}")
+        return int(text)
+
+    return read
 
 
 def read_selection(given: dict[str, Any]) -> Selection:
@@ -124,7 +144,7 @@ def read_selection(given: dict[str, Any]) -> Selection:
     form = LetterFilter({name: value for name, _, value in parts}, user=User(is_superuser=True))
     if unknown or not form.is_valid():
         known = f"There is no {', '.join(sorted(unknown))}. " if unknown else ""
-        raise CommandError(f"The filter is wrong. {known}{form.problem}")
+        raise CommandError(f"The filter is wrong. {known}{form.problem}".rstrip())
     return select_matching(form)
 
 

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sources.base import SourceError
-from sources.inspection import as_dict
+from sources.inspection import as_dict, why_nothing
 from sources.owners import why_not_read
 from sources.queries import CAPABILITIES
 from sources.registry import list_sources
@@ -30,6 +30,7 @@ class Command(BaseCommand):
                     raise SourceError(why, permanent=True)
                 with sources[name].visit() as visit:
                     found = as_dict(visit.inspect())
+                    why_nothing_is_read = why_nothing(found, visit)
             except SourceError as error:
                 self.stdout.write(f"{name} ({sources[name].kind}): {error}")
                 wrong.append(name)
@@ -40,7 +41,7 @@ class Command(BaseCommand):
             for capability, (label, _) in CAPABILITIES.items():
                 why_not = found["why_not"][capability]
                 self.stdout.write(f"  {label}: {'no. ' + why_not if why_not else 'yes.'}")
-            if all(found["why_not"][name] for name in ("reads_letters", "reads_checkpoints")):
+            if why_nothing_is_read:
                 wrong.append(name)
         if wrong:
             raise CommandError(f"Nothing can be read from {', '.join(wrong)}.")

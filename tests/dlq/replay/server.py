@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +18,8 @@ class Received:
     events: list[tuple[str, str]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
+    # What somebody does while a request waits for its answer.
+    meanwhile: Callable[[], object] = lambda: None
 
     @property
     def ids(self) -> list[str]:
@@ -35,6 +37,7 @@ def running_server(*, elsewhere: str = "", delay: float = 0.0) -> Iterator[Recei
             received.headers.append(dict(self.headers))
             received.events.append((self.headers["Redrive-Event-Id"], self.headers["Idempotency-Key"]))
             time.sleep(delay)
+            received.meanwhile()
             self.behave(
                 json.loads(body).get("how", 200), received.ids.count(self.headers["Redrive-Event-Id"])
             )

@@ -12,13 +12,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Lane, Run
+from dashboard.runs.lanes import claim
 from dashboard.runs.operations import cancel_run
 from dlq import items
 from dlq.api import Failure, record_failures
 from dlq.models import Attempt, Confirmation, DeadLetter, LetterRunItem
+from dlq.operations import Done
 from dlq.queries.replay import preview_replay
-from dlq.replay import confirming
+from dlq.replay import confirming, kind
 from dlq.replay.options import ReplayOptions
+from dlq.selection import select_ids
 from dlq.targets.callbacks import make_token, make_url
 from tests.dlq.replay.conftest import run_all, totals, warm_up
 from tests.processes import Process, running_web
@@ -26,6 +29,7 @@ from tests.wait import until
 
 Make = Callable[..., list[DeadLetter]]
 Start = Callable[..., Run]
+FORM = '--b\r\nContent-Disposition: form-data; name="outcome"\r\n\r\nsucceeded\r\n--b--\r\n'
 
 
 @pytest.fixture
@@ -58,12 +62,14 @@ def sent_items(run: Run) -> list[LetterRunItem]:
     return list(LetterRunItem.objects.filter(run=run, outcome="sent", is_active=True).order_by("pk"))
 
 
-def call_back(item: LetterRunItem, token: str = "", **said: Any) -> tuple[int, dict[str, Any]]:
+def call_back(
+    item: LetterRunItem, token: str = "", body: str = "", kind: str = "application/json", **said: Any
+) -> tuple[int, dict[str, Any]]:
     """As the consumer would, without a session and with CSRF checks on."""
     answer = Client(enforce_csrf_checks=True).post(
         reverse("dlq:confirm_delivery", args=[item.pk]),
-        said,
-        content_type="application/json",
+        body or said,
+        content_type=kind,
         headers={"Authorization": f"Bearer {token or make_token(item.pk)}"},
     )
     return answer.status_code, answer.json()
@@ -93,6 +99,25 @@ def test_the_next_of_a_sequence_waits_until_the_one_before_is_confirmed(
     assert Attempt.objects.filter(run=run, outcome="succeeded").count() == 3
 
 
+def test_while_there_is_more_to_send_it_is_not_asked_at_every_send_what_has_been_heard(
+    theirs: dict[str, Any], make_letters: Make, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kind, "LOOK_SECONDS", 3600)
+    for key in "abc":
+        sequence(make_letters, "", key=key)
+    run = start(options=ReplayOptions(canary=False, lanes=1))
+    hold = claim(run.pk, 0, 0, holder="test")
+    assert hold is not None
+    for _ in range(3):
+        kind.Replay().work(hold)
+    assert totals(run) == {"sent": 3}
+    assert "asked_to" not in run.lanes.get().cursor
+    for item in sent_items(run):
+        call_back(item, outcome="succeeded")
+    kind.Replay().work(hold)
+    assert totals(run) == {"succeeded": 3}
+
+
 def test_a_failure_that_is_called_back_is_an_attempt_and_holds_what_follows(
     theirs: dict[str, Any], make_letters: Make, start: Start
 ) -> None:
@@ -109,6 +134,19 @@ def test_a_failure_that_is_called_back_is_an_attempt_and_holds_what_follows(
     letter = DeadLetter.objects.get(sequence_no=1)
     assert (letter.status, letter.error_type, letter.replays) == ("failed", "OrderRefused", 1)
     assert letter.body.payload == {"how": ""}
+
+
+def test_erasing_takes_what_was_called_back_along(
+    theirs: dict[str, Any], make_letters: Make, start: Start, do: Callable[..., Done]
+) -> None:
+    [letter] = sequence(make_letters, "")
+    [item] = sent_items(run_all(start(), rounds=2))
+    call_back(item, outcome="failed", error_type="OrderRefused", error_message="no alice", stacktrace="alice")
+    run_all(item.run)
+    do("erase", select_ids([letter.pk]), 1)
+    assert list(Confirmation.objects.values_list("error_type", "error_message", "stacktrace")) == [
+        ("OrderRefused", "", "")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -188,8 +226,10 @@ def test_the_ladder_climbs_when_its_first_is_confirmed_and_pauses_when_it_failed
         ("wrong", {"outcome": "succeeded"}, 403),
         ("", {"outcome": "perhaps"}, 422),
         ("", {"outcome": "failed", "error_type": 7}, 422),
-        ("", {"outcome": "failed", "error_message": "\0"}, 422),
         ("", {"outcome": "failed", "stacktrace": "x" * 100_001}, 422),
+        ("", {"body": "["}, 422),
+        ("", {"body": "[" * 50_000}, 422),
+        ("", {"body": FORM, "kind": "multipart/form-data; boundary=b"}, 422),
     ],
 )
 def test_a_call_back_without_its_token_or_without_sense_is_refused(
@@ -200,6 +240,18 @@ def test_a_call_back_without_its_token_or_without_sense_is_refused(
     assert call_back(*sent_items(run), token=token, **said)[0] == status
     assert not Confirmation.objects.exists()
     assert not Lane.objects.filter(run=run, totals__has_key="succeeded").exists()
+
+
+def test_a_call_back_may_hold_half_a_character_or_a_nul(
+    theirs: dict[str, Any], make_letters: Make, start: Start
+) -> None:
+    sequence(make_letters, "")
+    run = run_all(start(), rounds=2)
+    said = {"error_type": "OrderRefused\0", "error_message": "cut in half: \ud83d"}
+    assert call_back(*sent_items(run), outcome="failed", **said)[0] == 200
+    assert totals(run_all(run)) == {"new_error": 1}
+    attempt = Attempt.objects.get(run=run)
+    assert (attempt.error_type, attempt.error_message) == ("OrderRefused␀", "cut in half: \ufffd")
 
 
 def test_the_address_that_is_sent_along_is_the_one_that_answers() -> None:

@@ -2,13 +2,21 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dashboard.models import Run
+from dashboard.runs import lanes
 from dashboard.runs.dispatch import tend_runs
-from dlq.models import Attempt, DeadLetter
+from dashboard.runs.lanes import LaneLostError
+from dlq.models import Attempt, DeadLetter, LetterRunItem
+from dlq.replay import outside
+from dlq.replay.options import ReplayOptions
+from dlq.replay.trial import Trial
+from dlq.targets.http import HttpTarget
 from tests.dlq.replay.conftest import totals
+from tests.dlq.replay.server import running_server
 from tests.processes import running_worker
 from tests.shop.models import Fault
 from tests.wait import until
@@ -79,3 +87,24 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_does_nothing_tw
         tended_until(run, "finished")
     assert totals(run) == {"succeeded": 1000}
     assert sorted(applied("letters")) == list(range(1, 1001))
+
+
+def test_a_worker_that_comes_too_late_to_send_under_watch_has_not_died(
+    make_letters: Callable[..., list[DeadLetter]],
+    start: Callable[..., Run],
+    settings: Any,
+    patient_lanes: None,
+) -> None:
+    with running_server() as server:
+        settings.TARGETS = {"orders-api": {"kind": "http", "url": server.url}}
+        settings.CONSUMERS = {"kafka/billing": {"target": "orders-api"}}
+        make_letters(1, payload={"how": 200}, source="kafka")
+        run = start(options=ReplayOptions(canary=False, lanes=1))
+        LetterRunItem.objects.update(deaths=1)
+        hold = lanes.claim(run.pk, 0, 0, holder="test")
+        assert hold is not None
+        trial = Trial([LetterRunItem.objects.get().pk], "kafka", "billing", is_watched=True, is_deadly=False)
+        slow = HttpTarget("orders-api", server.url, timeout_seconds=2 * hold.remaining_seconds)
+        with pytest.raises(LaneLostError, match="too late"):
+            outside.play(hold, slow, trial)
+        assert (server.events, LetterRunItem.objects.get().deaths) == ([], 1)

@@ -1,17 +1,22 @@
 """The canary ladder, stopping after failures, pace, dry run, and the switch that stops everything."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from dashboard import attention
 from dashboard.models import Run
+from dashboard.runs import lanes
 from dashboard.runs.operations import cancel_run, pause_run, resume_run
+from dashboard.runs.worker import run_lane
 from dlq import items
 from dlq.models import DeadLetter, LetterRunItem
 from dlq.operations import ReplayRefused, allow_replays, stop_replays
 from dlq.queries.replay import preview_replay
 from dlq.replay import pace
+from dlq.replay.kind import Replay
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import ReplayOptions
 from dlq.replay.outcomes import SAME, Ending, Results
@@ -60,6 +65,22 @@ def test_any_failure_on_the_first_rung_pauses_and_whoever_resumes_goes_on(
     assert (run.state, totals(run)) == ("finished", {"succeeded": 42, "same_error": 1, "held": 2})
 
 
+def test_lanes_that_were_at_work_when_the_first_failed_play_nothing_of_the_next_rung(
+    fail: Callable[..., None], start: Start
+) -> None:
+    fail(*(f"s{n}" for n in range(15)))
+    run = start(options=LADDER)
+    first = LetterRunItem.objects.get(run=run, rung=1).lane
+    others = run.lanes.exclude(number=first).values_list("number", "epoch")
+    holds = [lanes.claim(run.pk, number, epoch, holder="test") for number, epoch in others]
+    run_lane(run.pk, first, run.lanes.get(number=first).epoch)
+    for hold in holds:
+        assert hold is not None
+        Replay().work(hold)
+    run.refresh_from_db()
+    assert (run.state, get_rung(run), totals(run)) == ("pausing", 1, {"same_error": 1})
+
+
 @pytest.mark.parametrize("options", [LADDER, ReplayOptions(canary=False, stop_after=1)])
 def test_when_nothing_is_left_there_is_nothing_to_pause(
     fail: Callable[..., None], start: Start, options: ReplayOptions
@@ -80,6 +101,18 @@ def test_failures_up_to_the_limit_pause_it_and_are_forgiven_when_it_is_resumed(
     resume_run(run, actor="olga")
     run_all(run)
     assert (run.state, totals(run)["same_error"] > failed) == ("paused", True)
+
+
+def test_so_many_failures_as_pause_a_run_end_the_slice_that_has_them(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail(*(f"s{n}" for n in range(40)), events=1)
+    run = run_all(start(options=ReplayOptions(canary=False, stop_after=3, lanes=1)))
+    assert (run.state, totals(run)) == ("paused", {"same_error": 3})
+    mend()
+    resume_run(run, actor="olga")
+    run_all(run)
+    assert (run.state, totals(run)) == ("finished", {"same_error": 3, "succeeded": 37})
 
 
 def test_pause_resume_and_cancel_keep_what_is_done(
@@ -113,6 +146,23 @@ def test_a_dry_run_says_what_would_happen_and_changes_nothing(
     head = DeadLetter.objects.get(sequence_key="b", sequence_no=1)
     behind = f"behind an earlier letter of the same sequence (letter {head.pk})"
     assert notes(run) == ["KeyError: <value>", behind, behind]
+
+
+def test_a_dry_run_cuts_no_sequence_in_two_whatever_its_pace(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", "b", events=4)
+    mend()
+    run = start(options=ReplayOptions(canary=False, dry_run=True, lanes=1, pace=8))
+    hold = lanes.claim(run.pk, 0, 0, holder="test")
+    assert hold is not None
+    Replay().work(hold)
+    assert totals(run) == {"succeeded": 4}
+    # What was taken beyond the quarter of a second's worth is waited for.
+    run.refresh_from_db()
+    assert datetime.fromisoformat(run.options["allotted_to"]) >= run.created_at + timedelta(seconds=4 / 8)
+    Replay().work(hold)
+    assert totals(run) == {"succeeded": 8}
 
 
 def test_there_is_no_dry_run_of_effects_outside(fail: Callable[..., None], start: Start) -> None:
@@ -152,13 +202,43 @@ def test_the_switch_stops_all_replays_is_seen_and_lets_them_go_on(
     assert totals(run_all(run)) == {"succeeded": 3}
 
 
+def test_a_lane_that_waits_for_the_others_uses_up_nothing_of_their_pace(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail(*(f"s{n}" for n in range(15)))
+    mend()
+    run = start(options=ReplayOptions(canary=True, stop_after=5, pace=1))
+    first = LetterRunItem.objects.get(run=run, rung=1)
+    others = run.lanes.exclude(number=first.lane)
+    assert others.count() > 1
+    for number, epoch in others.values_list("number", "epoch"):
+        run_lane(run.pk, number, epoch)
+    run.refresh_from_db()
+    assert "allotted_to" not in run.options
+    assert pace.allot(run, ReplayOptions.of(run), 1000) == 1
+
+
+def test_where_a_slice_is_one_event_no_more_of_the_pace_is_used_up(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", consumer="mailer")
+    mend()
+    run = start(options=ReplayOptions(canary=False, lanes=1, pace=40))
+    hold = lanes.claim(run.pk, 0, 0, holder="test")
+    assert hold is not None
+    Replay().work(hold)
+    assert totals(run) == {"succeeded": 1}
+    run.refresh_from_db()
+    assert datetime.fromisoformat(run.options["allotted_to"]) <= timezone.now() + timedelta(seconds=1 / 40)
+
+
 def test_a_pace_is_allotted_from_the_run_halved_by_failures_and_recovers(
     fail: Callable[..., None], start: Start
 ) -> None:
     fail("a")
     options = ReplayOptions(canary=False, pace=40)
     run = start(options=options)
-    assert [pace.allot(run, options) for _ in range(2)] == [10, 10]
+    assert [pace.allot(run, options, most) for most in (1, 1000, 1000)] == [1, 10, 10]
     item = LetterRunItem.objects.filter(run=run).first()
     failed = Results(endings=[Ending(item, SAME)])  # type: ignore[arg-type]
     pace.adjust(run, options, failed)

@@ -1,5 +1,6 @@
 """The letter's page where the console runs the consumer: what the store has, what was replayed, what is erased."""
 
+import re
 from collections.abc import Callable
 
 from django.test import Client
@@ -26,6 +27,17 @@ def test_the_payload_of_a_follower_is_in_the_store(viewer: Client, fail: Fail, d
     assert "From the event store; there is no copy here." in read(viewer, follower)
 
 
+def test_of_a_stack_trace_the_frames_of_handlers_stand_out_and_those_of_the_console_do_not(
+    viewer: Client, fail: Fail
+) -> None:
+    fail("a", events=1)
+    page = read(viewer, DeadLetter.objects.get())
+    frames = re.findall(r'<span class="(own|foreign)">  File [^<]*?/(\w+/\w+\.py)', page)
+    assert ("own", "shop/faults.py") in frames
+    assert ("own", "shop/projections.py") in frames
+    assert ("foreign", "runtime/handle.py") in frames
+
+
 def test_a_try_that_succeeded_names_the_run(
     viewer: Client, fail: Fail, mend: Callable[..., None], start: Callable[..., Run]
 ) -> None:
@@ -34,7 +46,7 @@ def test_a_try_that_succeeded_names_the_run(
     run = run_all(start())
     page = read(viewer, DeadLetter.objects.get())
     assert '<li class="good"><b>Succeeded</b>' in page
-    assert f', <a href="/runs/{run.pk}/">run {run.pk}</a>' in page
+    assert f', <a class="nowrap" href="/runs/{run.pk}/">run {run.pk}</a>' in page
     assert "reprocessed from the event store" not in page
 
 

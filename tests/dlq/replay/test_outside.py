@@ -1,6 +1,7 @@
 """Replay to targets outside, against a real server and a real broker."""
 
 import json
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from django.test import Client
 
 from dashboard.models import Run
 from dashboard.redis import get_redis
@@ -128,17 +130,31 @@ def test_a_target_that_asks_for_patience_gets_it_and_no_attempt_is_counted(
     assert len({key for _, key in server.events}) == 1
 
 
-def test_an_open_breaker_stops_the_lane_without_a_request_or_an_attempt(
-    server: Received, make_letters: Make, start: Start, settings: Any
+@pytest.mark.parametrize(("how", "timeout"), [(500, TIMEOUT), ("hang", SHORT_TIMEOUT)])
+def test_an_open_breaker_stops_the_lane_without_a_request_or_an_attempt_and_the_page_says_so(
+    server: Received,
+    make_letters: Make,
+    start: Start,
+    settings: Any,
+    viewer: Client,
+    how: int | str,
+    timeout: float,
 ) -> None:
-    settings.TARGETS = {"broken-api": http(server.url)}
+    settings.TARGETS = {"broken-api": http(server.url, timeout_seconds=timeout)}
     settings.CONSUMERS = {"kafka/billing": {"target": "broken-api"}}
-    letters(make_letters, *[500] * 8)
+    letters(make_letters, *[how] * 8)
     run = run_all(start(options=ReplayOptions(canary=False, stop_after=None, lanes=1)), rounds=2)
     assert totals(run) == {"new_error": 5}
     assert len(server.events) == 5
     assert run.lanes.get().not_before is not None
     assert run.state == "running"
+    page = viewer.get(f"/runs/{run.pk}/").content.decode()
+    assert re.search(
+        r"The breaker broken-api is open; the next probe is in \d+ s\. .*; the run waits\.", page
+    )
+    place = "/breakers/breaker/?name=broken-api"
+    assert f'<a href="{place}">See the breaker</a>' in page
+    assert viewer.get(place).status_code == 200
 
 
 def test_a_sequence_stops_at_its_first_failure_and_the_rest_is_held(

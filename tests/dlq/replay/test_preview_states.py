@@ -85,16 +85,16 @@ def test_why_letters_stay_is_said_with_their_number(
     for sentence in (
         "2 left out: taken by their target a moment ago, which would drop them",
         "1 left out: not to be sent again as it is.",
-        "1 left out: erased.",
+        "1 left out: its payload was erased.",
         "1 left out: poison, or failed too many replays.",
         "2 left out: behind one that is left out.",
-        "Replay these all the same, with a reason: poison and what is not to be sent again",
+        "Replay poison and what is not to be sent again all the same; that takes a reason",
         "As it is, none of the selected letters can be replayed.",
     ):
         assert text.count(sentence) == 1
     DeadLetter.objects.filter(pk=first).update(tier="dead_letter")
     html, _ = confirm(operator, "scope=matching")
-    assert "Replay these all the same, with a reason: what is not to be sent again<" in html
+    assert ">Replay what is not to be sent again all the same; that takes a reason<" in html
     html, _ = confirm(operator, "scope=matching&force=1")
     assert "Replay 4 letters of c1?" in html
     assert "all the same" not in html
@@ -102,6 +102,8 @@ def test_why_letters_stay_is_said_with_their_number(
     DeadLetter.objects.filter(sequence_key="s").update(tier="poison")
     text = strip_tags(confirm(operator, "scope=matching&force=1")[0])
     assert "Among them: 3 poison, 1 not to be sent again as it is." in text
+    text = strip_tags(confirm(operator, f"scope=letter&id={first}&force=1")[0])
+    assert "It is poison." in text
 
 
 def test_all_that_is_in_runs_already_is_linked_to_them(
@@ -114,7 +116,7 @@ def test_all_that_is_in_runs_already_is_linked_to_them(
     html, _ = confirm(operator, "scope=matching")
     text = strip_tags(html)
     named = ", ".join(str(run.pk) for run in runs[:5])
-    assert f"6 letters are in runs {named} and others, and left out." in text
+    assert f"6 letters are in runs {named} and 1 more, and left out." in text
     assert reverse("runs:run", args=[runs[0].pk]) in html
     fail("g", events=1)
     html, _ = confirm(operator, "scope=matching")

@@ -16,6 +16,7 @@ from dashboard.models import AuditEntry, Run
 from dlq.models import DeadLetter, FailureGroup
 from tests.breakers.test_away import Line
 from tests.dlq.replay.conftest import run_all, totals
+from tests.markup import read_html
 
 
 def read_form(html: str) -> dict[str, str]:
@@ -24,7 +25,7 @@ def read_form(html: str) -> dict[str, str]:
 
 
 def confirm(client: Client, query: str) -> tuple[str, dict[str, str]]:
-    html = client.get(f"{reverse('dlq:confirm_replay')}?{query}").content.decode()
+    html = read_html(client.get(f"{reverse('dlq:confirm_replay')}?{query}"))
     return html, read_form(html) | {"start": "canary", "stop_after": "5", "lanes": "4", "reason": "mended"}
 
 
@@ -34,7 +35,7 @@ def test_it_works_from_preview_to_page(
     fail("a", "b")
     mend()
     group = FailureGroup.objects.get()
-    assert "Replay 2…" in operator.get(reverse("dlq:group", args=[group.pk])).content.decode()
+    assert "Replay 2…" in read_html(operator.get(reverse("dlq:group", args=[group.pk])))
     html, form = confirm(operator, f"scope=group&group={group.pk}")
     assert "<h1>Replay 6 letters of letters?</h1>" in html
     assert "<b>2</b> sequences, each in order</span> <span><b>4</b> followers come along" in html
@@ -46,7 +47,7 @@ def test_it_works_from_preview_to_page(
     assert answer["Location"] == reverse("runs:run", args=[run.pk])
     assert (run.requested_by, run.reason) == ("some-operator", "mended")
     assert totals(run_all(run)) == {"succeeded": 6}
-    html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
+    html = read_html(operator.get(reverse("runs:run", args=[run.pk])))
     assert "succeeded <b>6</b>" in html
     assert "it got as far as the rest" in html
     assert AuditEntry.objects.get(action="replay.start").details["count"] == 6
@@ -60,7 +61,7 @@ def test_it_rejects_get_and_a_viewer_may_not(
     assert operator.get(reverse("dlq:replay")).status_code == 405
     assert viewer.get(f"{reverse('dlq:confirm_replay')}?id={letter.pk}").status_code == 403
     assert viewer.post(reverse("dlq:replay"), {"id": letter.pk, "count": 3}).status_code == 403
-    assert "Replay…" not in viewer.get(reverse("dlq:letter", args=[letter.pk])).content.decode()
+    assert "Replay…" not in read_html(viewer.get(reverse("dlq:letter", args=[letter.pk])))
     assert not Run.objects.exists()
 
 
@@ -74,7 +75,7 @@ def test_a_replay_of_nothing_is_refused_with_one_sentence(
     assert html.count("none of the selected letters can be replayed") == 1
     answer = operator.post(reverse("dlq:replay"), form)
     assert answer.status_code == 409
-    assert answer.content.decode().lower().count("none of the selected letters can be replayed") == 1
+    assert read_html(answer).lower().count("none of the selected letters can be replayed") == 1
     assert not Run.objects.exists()
 
 
@@ -91,8 +92,33 @@ def test_what_has_changed_is_asked_about_again(operator: Client, fail: Callable[
     DeadLetter.objects.filter(sequence_key="a", sequence_no=1).update(status="discarded")
     answer = operator.post(reverse("dlq:replay"), form)
     assert answer.status_code == 409
-    assert "6 letters were confirmed, and now there are" in answer.content.decode()
+    assert "6 letters were confirmed, and now there are" in read_html(answer)
     assert not Run.objects.exists()
+
+
+def test_what_was_parked_after_the_confirmation_does_not_take_the_place_of_what_was_closed(
+    operator: Client,
+    fail: Callable[..., None],
+    pay: Callable[..., int],
+    work: Callable[..., Any],
+    start: Callable[..., Run],
+) -> None:
+    fail("a")
+    run = run_all(start())
+    assert totals(run) == {"same_error": 1, "held": 2}
+    _, form = confirm(operator, f"scope=run&run={run.pk}")
+    assert form["count"] == "3"
+    DeadLetter.objects.filter(sequence_no=2).update(status="resolved")
+    pay("a", 4)
+    work("letters")
+    answer = operator.post(reverse("dlq:replay"), form | {"acknowledged": "1"})
+    assert answer.status_code == 409
+    html = read_html(answer)
+    assert "3 letters were confirmed, and now there are 2. Nothing was changed." in html
+    # The page asks about the newer one too.
+    assert "With what came since, there are 3." in html
+    assert "Replay 3 letters of letters?" in html
+    assert Run.objects.count() == 1
 
 
 def test_earlier_letters_can_be_included_and_poison_taken_along(
@@ -105,13 +131,16 @@ def test_earlier_letters_can_be_included_and_poison_taken_along(
     html, _ = confirm(operator, f"id={middle.pk}&with_earlier=1")
     assert "Replay 3 letters" in html
     DeadLetter.objects.filter(sequence_no=1).update(tier="poison")
+    html, _ = confirm(operator, f"id={middle.pk}")
+    assert "1 open letter stands before them and cannot come along, being poison" in html
+    assert f"?id={middle.pk}&amp;force=1" in html
     html, _ = confirm(operator, "scope=matching")
     assert "<b>1</b> left out: poison" in html
     html, form = confirm(operator, "scope=matching&force=1")
     assert "Replay 3 letters" in html
     answer = operator.post(reverse("dlq:replay"), form | {"reason": ""})
     assert answer.status_code == 409
-    assert '<span class="error" role="alert">Say why poison' in answer.content.decode()
+    assert '<span class="error" role="alert">Say why poison' in read_html(answer)
     assert operator.post(reverse("dlq:replay"), form).status_code == 302
 
 
@@ -140,7 +169,7 @@ def test_a_wrong_option_is_named_at_its_field(
     _, form = confirm(operator, "scope=matching")
     answer = operator.post(reverse("dlq:replay"), form | wrong)
     assert answer.status_code == 422
-    html = answer.content.decode()
+    html = read_html(answer)
     assert sentence in html
     assert "Nothing was started" in html
     assert 'value="mended"' in html
@@ -154,7 +183,7 @@ def test_many_letters_take_the_number_typed(
     fail("a")
     _, form = confirm(operator, "scope=matching")
     answer = operator.post(reverse("dlq:replay"), form)
-    html = answer.content.decode()
+    html = read_html(answer)
     sentence = "To replay 3 letters, type that number."
     assert (answer.status_code, html.count(sentence)) == (422, 1)
     # At its field, which is where one goes on.
@@ -163,6 +192,9 @@ def test_many_letters_take_the_number_typed(
         in html
     )
     assert html.count(" autofocus") == 1
+    # Another number by now is another question, also where none would be typed for it.
+    html = read_html(operator.post(reverse("dlq:replay"), form | {"count": "4"}))
+    assert '<p class="message bad" role="alert">4 letters were confirmed, and now there are 3.' in html
     assert operator.post(reverse("dlq:replay"), form | {"typed": "3"}).status_code == 302
 
 
@@ -178,7 +210,7 @@ def test_later_events_are_acknowledged_on_the_page(
     answer = operator.post(reverse("dlq:replay"), form)
     assert answer.status_code == 409
     sentence = "Nothing was started: that later events were handled already must be acknowledged."
-    assert f'<p class="error" role="alert">{sentence}</p><label class="check">' in answer.content.decode()
+    assert f'<p class="error" role="alert">{sentence}</p><label class="check">' in read_html(answer)
     assert operator.post(reverse("dlq:replay"), form | {"acknowledged": "on"}).status_code == 302
 
 
@@ -187,13 +219,14 @@ def test_breakers_in_the_way_are_counted_or_said_to_be_unknown(
 ) -> None:
     fail("a")
     html, _ = confirm(operator, "scope=matching")
-    assert "<b>0</b> breakers in the way" in html
+    assert "<b>0</b> known breakers in the way" in html
+    assert "manage.py replay --filter status=open --canary" in strip_tags(html)
     breaker = get_breaker("prices", Policy(failure_threshold=1), used_by="letters")
     with pytest.raises(ValueError, match="no"), breaker.call():
         raise ValueError("no")
     tend()
     html, _ = confirm(operator, "scope=matching")
-    assert "<b>1</b> breaker in the way" in html
+    assert "<b>1</b> known breaker in the way" in html
     assert "The breaker prices is open; the next probe is in" in html
     [obstacle] = find_obstacles(["prices"]) or []
     assert obstacle.retry_at
@@ -203,7 +236,7 @@ def test_breakers_in_the_way_are_counted_or_said_to_be_unknown(
     line.cut()
     html, _ = confirm(operator, "scope=matching")
     line.mend()
-    assert "</b> breakers in the way" not in html
+    assert "in the way</span>" not in html
     assert "Redis does not answer, so nobody knows" in html
 
 
@@ -213,9 +246,9 @@ def test_events_are_offered_to_be_reprocessed_only_where_a_projection_handles_th
     fail("a", events=1)
     letter = DeadLetter.objects.get()
     address = reverse("dlq:letter", args=[letter.pk])
-    assert "Reprocess its events…" in operator.get(address).content.decode()
+    assert "Reprocess its events…" in read_html(operator.get(address))
     DeadLetter.objects.update(consumer="nobody-declares-this")
-    assert "Reprocess its events…" not in operator.get(address).content.decode()
+    assert "Reprocess its events…" not in read_html(operator.get(address))
 
 
 def test_why_there_is_no_replay_is_said_of_open_letters_only(
@@ -223,13 +256,11 @@ def test_why_there_is_no_replay_is_said_of_open_letters_only(
 ) -> None:
     [letter] = make_letters(1, consumer="nobody", source="kafka")
     address = reverse("dlq:letter", args=[letter.pk])
-    assert "No replay. Nobody has said where" in operator.get(address).content.decode()
+    assert "No replay. Nobody has said where" in read_html(operator.get(address))
     operator.post(
         reverse("dlq:resolve"),
-        read_form(
-            operator.get(f"{reverse('dlq:confirm_resolve')}?scope=letter&id={letter.pk}").content.decode()
-        ),
+        read_form(read_html(operator.get(f"{reverse('dlq:confirm_resolve')}?scope=letter&id={letter.pk}"))),
     )
-    html = operator.get(address).content.decode()
+    html = read_html(operator.get(address))
     assert "Restore…" in html
     assert "No replay." not in html

@@ -18,9 +18,11 @@ from dlq.queries.replay import preview_replay
 from dlq.queries.reprocess import preview_reprocess
 from dlq.replay.options import ReplayOptions
 from dlq.reprocess.choice import EventChoice
+from projections.accounting import check_all
 from projections.models import Projection
 from projections.models.event import Event
 from projections.operations import ProjectionStateError, start_rebuild
+from projections.pruning import prune_events
 from tests.dlq.replay.conftest import ALL_EVENTS, notes, run_all, totals
 from tests.shop.models import Applied, Balance, Fault
 
@@ -106,6 +108,19 @@ def test_decisions_about_events_are_honoured(
     assert totals(run) == {"succeeded": 3, "skipped": 1}
     assert Applied.objects.get(position=4).data == {"amount": 70}
     assert notes(run) == ["discarded by olga"]
+
+
+def test_events_that_were_pruned_meanwhile_are_skipped(
+    handled: None, work: Work, reprocess: Reprocess
+) -> None:
+    run = reprocess()
+    for name in Projection.objects.order_by("name").values_list("name", flat=True):
+        work(name)
+    check_all()
+    assert prune_events(keep=3) == 2
+    run_all(run)
+    assert (run.state, totals(run)) == ("finished", {"succeeded": 3, "skipped": 2})
+    assert notes(run) == ["not in the event store"] * 2
 
 
 def test_effects_are_repeated_and_that_must_be_acknowledged_with_a_reason(

@@ -71,9 +71,23 @@ def test_a_viewer_may_not_and_nonsense_is_named(viewer: Client, operator: Client
     assert (html.status_code, "Nothing" in html.content.decode()) == (400, True)
 
 
+def test_what_was_handled_since_is_told_from_what_was_confirmed(
+    operator: Client, handled: None, pay: Callable[..., int], work: Callable[..., Projection]
+) -> None:
+    url = f"{reverse('dlq:events')}?consumer=letters"
+    form = read_form(operator.get(url).content.decode()) | {"start": "canary", "lanes": "4"}
+    pay("z", 1)
+    work("letters")
+    form |= {"count": "9", "reason": "mended", "acknowledged": "on"}
+    html = operator.post(reverse("dlq:reprocess"), form).content.decode()
+    assert "9 events were confirmed, and now there are 5. Nothing was changed." in html
+    assert "With what came since, there are 6." in html
+    assert "<h1>Reprocess 6 events of letters?</h1>" in html
+
+
 def test_the_command_line_does_the_same(handled: None) -> None:
     said = replay("--events=letters", "--stream=a", "--yes", "--acknowledge", "--reason=mended")
-    assert "Reprocess 3 events of letters: 1 streams" in said
+    assert "Reprocess 3 events of letters: 1 stream, in order" in said
     assert totals(run_all(Run.objects.get())) == {"succeeded": 3}
 
 
@@ -86,6 +100,13 @@ def test_what_matches_nothing_or_no_projection_is_said(
     assert "No event that letters has handled matches what is chosen above." in html
     monkeypatch.setattr("dlq.forms.list_projectors", list)
     assert "No installed app declares a projection" in operator.get(reverse("dlq:events")).content.decode()
+
+
+def test_a_time_range_that_ends_before_it_begins_is_refused(operator: Client, handled: None) -> None:
+    times = "since=2026-11-02T00:00&until=2026-11-01T00:00"
+    answer = operator.get(f"{reverse('dlq:events')}?consumer=letters&{times}")
+    assert answer.status_code == 422
+    assert 'role="alert">The time range ends before it begins.</p>' in answer.content.decode()
 
 
 def test_what_is_left_out_and_why(
@@ -111,7 +132,7 @@ def test_what_is_left_out_and_why(
     work("letters")
     html = operator.get(f"{reverse('dlq:events')}?consumer=letters&stream=d").content.decode()
     assert "they have an open letter, or stand behind one" in html
-    assert f"{reverse('dlq:letters')}?consumer=letters&amp;sequence=d" in html
+    assert f"{reverse('dlq:letters')}?source=native&amp;consumer=letters&amp;sequence=d" in html
     assert "Nothing here can be reprocessed." in html
     assert "2 left out: skipped by the projection; bring them back first" in read_text(
         operator, "consumer=cache"
@@ -136,6 +157,8 @@ def test_effects_outside_a_rebuild_many_events_and_the_switch_are_warned_of(
     form = read_form(html) | {"start": "all", "stop_after": "5", "lanes": "4", "reason": "mended"}
     answer = operator.post(reverse("dlq:reprocess"), form)
     assert (answer.status_code, "type that number" in answer.content.decode()) == (422, True)
+    html = operator.post(reverse("dlq:reprocess"), form | {"count": "6"}).content.decode()
+    assert "6 events were confirmed, and now there are 5. Nothing was changed." in html
     allow_replays(actor="olga")
     answer = operator.post(reverse("dlq:reprocess"), form | {"acknowledged": "on", "typed": "5"})
     # Once, although it is the reason and the state of the target too.

@@ -4,21 +4,28 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape, strip_tags
 
 from dashboard.models import Lane, Run
-from dashboard.runs.lanes import claim
+from dashboard.runs.kinds import MORE
+from dashboard.runs.lanes import claim, release
 from dashboard.runs.operations import cancel_run
+from dashboard.runs.states import settle
+from dlq.api import record_failure
 from dlq.masking import HIDDEN
-from dlq.models import DeadLetter, FailureGroup
+from dlq.models import DeadLetter, FailureGroup, LetterRunItem
 from dlq.operations import stop_replays
+from dlq.queries.replay_run import describe_run
+from dlq.replay.kind import Replay
 from dlq.replay.options import ReplayOptions
 from dlq.reprocess.choice import EventChoice
 from projections.models import Projection
 from projections.models.event import Event
 from tests.dlq.replay.conftest import QUICK, run_all, totals
+from tests.markup import read_html
 from tests.projections.conftest import RecordedClock
 from tests.shop.models import Fault
 
@@ -28,29 +35,29 @@ DRY = ReplayOptions(canary=False, dry_run=True)
 
 
 def read(client: Client, run: Run) -> str:
-    return client.get(reverse("runs:run", args=[run.pk])).content.decode()
+    return read_html(client.get(reverse("runs:run", args=[run.pk])))
 
 
 def test_pace_and_force_and_what_failures_do_to_it(operator: Client, fail: Fail, start: Start) -> None:
     fail("a", events=2)
     DeadLetter.objects.filter(sequence_no=1).update(tier="poison")
-    run = start(options=ReplayOptions(pace=1000, stop_after=1, force=True), reason="mended")
+    run = start(options=ReplayOptions(pace=10_000, stop_after=1, force=True), reason="mended")
     text = strip_tags(read(operator, run))
     assert "1, 10, 100, the rest; now at the first" in text
-    assert "1,000 a second" in text
+    assert "10,000 a second" in text
     assert "because of failures" not in text
     assert "if the first fails, and then after 1 failure" in text
     assert "poison, and what is not to be sent again as it is" in text
     assert run_all(run).state == "paused"
     text = strip_tags(read(operator, run))
-    assert "1,000 a second, and goes on at 500 because of failures" in text
+    assert "10,000 a second, and goes on at 5,000 because of failures" in text
     assert "Replay 2 letters of letters: paused; 1 failed with the same error, 1 still to do" in text
     Run.objects.update(state="running")
-    assert "1,000 a second, at the moment 500 because of failures" in strip_tags(read(operator, run))
+    assert "10,000 a second, at the moment 5,000 because of failures" in strip_tags(read(operator, run))
     Run.objects.update(state="paused")
     cancel_run(run, actor="olga", reason="")
     text = strip_tags(read(operator, run))
-    assert "1,000 a second" in text
+    assert "10,000 a second" in text
     assert "because of failures" not in text
     assert "it got as far as the first" in text
     assert "Replay 2 letters of letters: cancelled; 1 failed with the same error, 1 untouched" in text
@@ -72,12 +79,37 @@ def test_what_came_along_and_what_failed_meanwhile(
     work("letters")
     clock.sleep(60)
     fail("b", events=1)
+    # Of another source, whose consumer has the same name.
+    record_failure(
+        source="kafka", consumer="letters", event_id="e1", failed_at=clock.now(), error_type="KeyError"
+    )
     mend("a")
     run_all(run)
+    Run.objects.update(ended_at=clock.now())
+    clock.sleep(60)
+    fail("c", events=1)
     text = strip_tags(read(operator, run))
     assert "Replay 2 letters of letters and 1 parked behind them: finished; 3 succeeded" in text
     assert "2 were confirmed, and 1 more was parked behind them while it ran" in text
     assert "1 new letter of the same consumer failed, which is not part of this" in text
+
+
+def test_what_came_along_with_one_letter_stood_behind_it(
+    operator: Client,
+    fail: Fail,
+    mend: Callable[..., None],
+    pay: Callable[..., int],
+    work: Callable[..., Projection],
+    start: Start,
+) -> None:
+    fail("a", events=1)
+    run = start()
+    pay("a", 8, 9)
+    work("letters")
+    mend("a")
+    text = strip_tags(read(operator, run_all(run)))
+    assert "Replay 1 letter of letters and 2 parked behind it: finished; 3 succeeded" in text
+    assert "1 was confirmed, and 2 more were parked behind it while it ran" in text
 
 
 def test_a_dry_run_says_what_failed_although_all_is_undone(
@@ -98,6 +130,35 @@ def test_a_dry_run_says_what_failed_although_all_is_undone(
     assert "2 new error KeyError: &lt;value&gt;, last" in text
 
 
+def test_a_dry_run_that_is_cancelled_says_that_nothing_of_it_stays(
+    operator: Client, fail: Fail, mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", "b", events=1)
+    mend()
+    run = start(options=ReplayOptions(canary=False, dry_run=True, lanes=1, pace=4))
+    hold = claim(run.pk, 0, 0, holder="test")
+    assert hold is not None
+    Replay().work(hold)
+    html = operator.get(reverse("runs:confirm_cancel", args=[run.pk])).content.decode()
+    assert "A cancelled run cannot be resumed. It is a dry run: what it tried is undone." in html
+    assert "<dt>Tried, and undone</dt>" in html
+    cancel_run(run, actor="olga", reason="")
+    assert "It ends after the slice in hand. It is a dry run: what it tried is undone." in read(operator, run)
+    release(hold, MORE)
+    settle(run.pk)
+    headline = "cancelled; 1 succeeded, 1 untouched, and all of it was undone"
+    assert f"Try 2 letters of letters: {headline}" in strip_tags(read(operator, run))
+
+
+def test_of_what_fails_in_it_the_last_time_counts_whichever_item_it_was(fail: Fail, start: Start) -> None:
+    fail("a", "b", events=1)
+    run = run_all(start())
+    first, second = LetterRunItem.objects.filter(run=run).order_by("pk")
+    LetterRunItem.objects.filter(pk=second.pk).update(at=run.created_at)
+    [failing] = describe_run(run)["failing"]
+    assert (failing.number, failing.last_at) == (2, first.at)
+
+
 def test_a_new_error_of_a_dry_run_is_hidden_where_it_was_noted_under_other_masking_rules(
     operator: Client, fail: Fail, start: Start, settings: Any
 ) -> None:
@@ -115,7 +176,10 @@ def test_a_dry_run_of_events_says_what_failed(
     Event.objects.filter(position=1).update(data={"amount": 2, "mark": "a"})
     Fault.objects.create(mark="a", how="KeyError")
     run = run_all(reprocess(options=DRY, acknowledged=False, reason=""))
-    assert "1 new error KeyError: &lt;value&gt;, last" in strip_tags(read(operator, run))
+    text = strip_tags(read(operator, run))
+    assert "1 new error KeyError: &lt;value&gt;, last" in text
+    # Its letters were undone too.
+    assert "Replay what failed" not in text
 
 
 def test_a_group_that_is_gone_since_is_said_to_be(operator: Client, fail: Fail, start: Start) -> None:
@@ -124,6 +188,34 @@ def test_a_group_that_is_gone_since_is_said_to_be(operator: Client, fail: Fail, 
     assert "ValueError" in read(operator, run)
     FailureGroup.objects.all()._raw_delete("default")
     assert "same error of a group that is gone by now, last" in strip_tags(read(operator, run))
+
+
+def test_what_is_not_counted_to_the_end_is_said_to_be(
+    operator: Client,
+    fail: Fail,
+    clock: RecordedClock,
+    start: Start,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, most in (("LOOKED_AT", 2), ("SHOWN_GROUPS", 1), ("MOST_COUNTED", 2)):
+        monkeypatch.setattr(f"dlq.queries.replay_run.{name}", most)
+    fail("a", "b")
+    run = run_all(start())
+    assert totals(run) == {"same_error": 2, "held": 4}
+    text = strip_tags(read(operator, run))
+    assert "What fails in itof" not in text
+    assert "What was held or skippedof the newest 2 of each outcome" in text
+    Fault.objects.filter(mark="a").update(how="KeyError")
+    clock.sleep(60)
+    fail("c", "d", events=1)
+    run = run_all(start())
+    assert totals(run) == {"same_error": 3, "new_error": 1, "held": 4}
+    fail("e", "f", events=1)
+    Run.objects.filter(pk=run.pk).update(ended_at=clock.now())
+    text = strip_tags(read(operator, run))
+    assert "What fails in itof the newest 2 of each outcome" in text
+    assert " with other errors" in text
+    assert "2 or more new letters" in text
 
 
 def test_only_who_may_replay_is_offered_it_again(

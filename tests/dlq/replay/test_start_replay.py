@@ -5,6 +5,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from dashboard.models import AuditEntry, Run
 from dlq.models import Attempt, DeadLetter, LetterBody, LetterRunItem
@@ -162,6 +163,21 @@ def test_an_earlier_open_letter_that_is_not_selected_holds_or_is_included(
     assert totals(run_all(start(middle))) == {"held": 2}
     run = run_all(start(middle, with_earlier=True))
     assert totals(run) == {"succeeded": 3}
+
+
+@pytest.mark.parametrize("why", [{"tier": "poison"}, {"offers_replay": False}, {"erased_at": timezone.now()}])
+def test_an_earlier_letter_that_would_stay_if_it_were_selected_is_told_and_not_included(
+    fail: Callable[..., None], mend: Callable[..., None], start: Start, why: dict[str, object]
+) -> None:
+    fail("a")
+    mend()
+    DeadLetter.objects.filter(sequence_no=1).update(**why)
+    middle = select_ids([DeadLetter.objects.get(sequence_no=2).pk])
+    found = preview_replay(middle, with_earlier=True)
+    assert (found.count, found.in_front_count, found.earlier_count, found.left_out) == (2, 1, 0, {})
+    assert totals(run_all(start(middle, with_earlier=True))) == {"held": 2}
+    forced = preview_replay(middle, with_earlier=True, force=True)
+    assert (forced.count, forced.in_front_count) == ((2, 1) if "erased_at" in why else (3, 0))
 
 
 def test_what_was_closed_meanwhile_is_skipped(

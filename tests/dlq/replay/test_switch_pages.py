@@ -30,11 +30,21 @@ def test_who_stopped_them_and_why_is_said_before_they_are_allowed(operator: Clie
     html = read(operator, ALLOW)
     assert "<h1>Allow replays again?</h1>" in html
     assert "<p>olga stopped them <time" in html
-    assert f"{because} No replay waits for it. New ones can be started." in html
+    assert f"{because} No replay is waiting. New ones can be started." in html
     html = read(operator, STOP)
     assert "All replays are stopped already" in html
     assert f"{because}</p>" in html
     assert f'href="{reverse(ALLOW)}" data-dialog>Allow them again…</a>' in html
+
+
+def test_what_waits_to_go_on_is_counted(
+    operator: Client, fail: Callable[..., None], start: Callable[..., Run]
+) -> None:
+    fail("a", events=1)
+    start()
+    stop_replays(actor="olga")
+    what = "<b>1</b> replay has not ended; unless it is paused as well, it goes on where it was."
+    assert what in read(operator, ALLOW)
 
 
 def test_so_many_that_counting_stops(
@@ -50,5 +60,5 @@ def test_so_many_that_counting_stops(
         start()
     assert "<b>2</b> or more replays are under way or paused now." in read(operator, STOP)
     stop_replays(actor="olga")
-    what = "<b>2</b> or more replays have not ended; what is not paused by itself goes on where it was."
+    what = "<b>2</b> or more replays have not ended; those that are not paused as well go on where they were."
     assert what in read(operator, ALLOW)

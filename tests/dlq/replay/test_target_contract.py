@@ -206,6 +206,16 @@ def test_the_same_try_twice_can_be_told_to_be_the_same(case: Case, start: Start)
         assert len({key for _, key in case.server.events}) == 1
 
 
+@pytest.mark.parametrize("case", ["celery"], indirect=True)
+def test_what_is_nested_too_deeply_for_a_task_fails_alone_and_not_the_run(
+    case: OutsideCase, start: Start, make_letters: Callable[..., list[DeadLetter]]
+) -> None:
+    make_letters(1, source="kafka", payload=b"[" * 5_000 + b"]" * 5_000)
+    run = run_all(start())
+    assert (run.state, totals(run)) == ("finished", {"new_error": 1})
+    assert "nested too deeply" in Attempt.objects.get(run=run).error_message
+
+
 # A handler is called in this process, and cannot be away.
 @pytest.mark.parametrize("case", ["http", "celery"], indirect=True)
 def test_nobody_there_is_said_in_time_and_is_not_the_events_fault(case: OutsideCase, start: Start) -> None:

@@ -59,3 +59,14 @@ def test_a_target_that_cannot_work_is_refused(settings: Any, target: dict[str, A
         find_target("kafka", "billing")
     assert "s3cret" not in str(refused.value)
     assert "5353" not in str(refused.value)
+
+
+def test_a_target_that_is_shown_among_the_variables_of_an_error_keeps_its_secrets(settings: Any) -> None:
+    url, quick = "redis://:s3cret@broker/0", {"timeout_seconds": 1}
+    settings.TARGETS = {
+        "http": {"kind": "http", "url": "http://x", "secret": "s3cret", "headers": {"X-Key": "s3cret"}}
+        | quick,
+        "celery": {"kind": "celery", "broker_url": url, "task": "handle", "result_backend": url} | quick,
+    }
+    settings.CONSUMERS = {f"kafka/{name}": {"target": name} for name in settings.TARGETS}
+    assert "s3cret" not in repr([find_target("kafka", name) for name in settings.TARGETS])

@@ -103,7 +103,7 @@ def test_a_checkpoint_that_moved_since_it_was_confirmed_is_left_alone(
     assert "moved after the reset was confirmed" in refusal(reset(admin, row))
     assert has_checkpoint(orders)
     page = admin.get(reverse("projections:foreign", args=[row.pk])).content.decode()
-    assert re.search(r"The last one, at \d\d:\d\d UTC, changed nothing.", page)
+    assert re.search(r'The last one, at <span class="nowrap">\d\d:\d\d UTC</span>, changed nothing.', page)
     assert "moved after the reset was confirmed" in page
 
 

@@ -91,8 +91,10 @@ class TestCreate:
         assert "The form was incomplete, and no token was made." in answer.content.decode()
 
     def test_what_is_too_long_is_told_how_long_it_may_be(self, admin: Client) -> None:
-        assert "A source&#x27;s name can have 100 characters; this one has 101." in make(admin, "a" * 101)
-        assert "It can have 200 characters; this has 201." in make(admin, note="x" * 201)
+        assert "A source&#x27;s name can have at most 100 characters; this one has 101." in make(
+            admin, "a" * 101
+        )
+        assert "It can have at most 200 characters; this one has 201." in make(admin, note="x" * 201)
 
     def test_the_command_prints_it_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
         call_command("create_token", "orders", note="by script")
@@ -155,7 +157,7 @@ class TestRevoke:
         assert Token.objects.get().revoked_at is None
 
 
-def test_the_sources_page_says_who_reports_and_when_last(viewer: Client) -> None:
+def test_the_sources_page_says_who_reports_and_when_last(viewer: Client, settings: Any) -> None:
     assert "No source yet" in viewer.get("/sources/").content.decode()
     create_token("orders", actor="tests")
     token, secret = create_token("payments", actor="tests")
@@ -169,3 +171,9 @@ def test_the_sources_page_says_who_reports_and_when_last(viewer: Client) -> None
     assert page.count(">never<") == 1
     assert secret not in page
     assert token.hint not in page
+    heading = "<h2>May report by themselves</h2>"
+    assert heading not in page
+    settings.SOURCES = {"billing": {"kind": "eventsource-py", "dsn": "postgresql://db/billing"}}
+    page = viewer.get("/sources/").content.decode()
+    assert "<h1>billing has not been looked at yet</h1>" in page
+    assert heading in page
