@@ -24,17 +24,9 @@ from projections.operations import start_rebuild
 from tests.dlq.replay.conftest import run_all, totals
 from tests.dlq.replay.test_confirming import call_back, sent_items, sequence, theirs
 from tests.dlq.replay.test_replay_pages import confirm
-from tests.wait import until
+from tests.wait import count_waiting, until
 
 __all__ = ["theirs"]
-
-WAITS = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-
-
-def is_somebody_waiting() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(WAITS)
-        return bool(cursor.fetchone()[0])
 
 
 def execute(statement: str) -> None:
@@ -66,7 +58,7 @@ def test_a_failure_that_is_reported_while_it_is_called_back_is_no_deadlock(
         add_groups(batch)
         other = threading.Thread(target=settle)
         other.start()
-        until(is_somebody_waiting)
+        until(count_waiting)
         record(batch)
     other.join()
     assert "deadlock" not in caplog.text
@@ -92,7 +84,7 @@ def test_of_two_who_take_the_same_letters_crosswise_one_is_told_that_nothing_was
         LetterRunItem.objects.create(run_id=99, lane=0, letter=second)
         other = threading.Thread(target=start)
         other.start()
-        until(is_somebody_waiting)
+        until(count_waiting)
         # The other finds out first that they wait for each other.
         execute("SET LOCAL deadlock_timeout = '1min'")
         LetterRunItem.objects.create(run_id=99, lane=0, letter=first)
@@ -120,7 +112,7 @@ def test_a_rebuild_and_whoever_closes_its_letters_are_no_deadlock(
             with transaction.atomic():
                 DeadLetter.objects.select_for_update().get(pk=closed.pk)
                 is_locked.set()
-                until(is_somebody_waiting)
+                until(count_waiting)
                 DeadLetter.objects.select_for_update().get(pk=failing.pk)
         except OperationalError as error:
             gave_way.append(error)
