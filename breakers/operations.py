@@ -59,9 +59,7 @@ def reset_breaker(name: str, *, actor: audit.Actor, reason: str) -> bool:
             close_in_redis(name)
     if trip:
         try:
-            if not trips.lift(trip):
-                # The trip had not reached Redis yet: what is open there is open by itself.
-                scripts.reset(get_redis().execute_command, name, None, "")
+            trips.lift(trip)
         except RedisError:
             return False
     return True

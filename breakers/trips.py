@@ -2,10 +2,12 @@
 
 A trip is a row before it is in Redis. If the process dies between the two, or Redis is away or emptied, beat does it
 again from the row: `hold.lua` changes nothing if this trip holds the breaker already, `reset.lua` nothing if another
-one does.
+one does. The end of a trip is a reset, also where Redis never heard of the trip: what is open there by itself is closed,
+unless it left closed after that was asked for.
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -30,7 +32,7 @@ def push_trips() -> None:
     wanted = Q(is_lifted=False) | Q(pk__in=list_held())
     ended = Trip.objects.filter(wanted).exclude(ended_at=None).exclude(ended_by=ITS_END)
     for trip in ended.select_related("breaker"):
-        lift(trip)
+        lift(trip, asked_at=trip.ended_at)
 
 
 def list_held() -> list[int]:
@@ -51,11 +53,11 @@ def hold(trip: Trip) -> None:
             scripts.hold(get_redis().execute_command, trip.breaker.name, None, trip.pk, until)
 
 
-def lift(trip: Trip) -> bool:
-    """Let go of the breaker; False if Redis did not know of the trip."""
-    was_held = bool(scripts.reset(get_redis().execute_command, trip.breaker.name, None, trip.pk))
+def lift(trip: Trip, *, asked_at: datetime | None = None) -> None:
+    """Let go of the breaker, and close it if it was open by itself when that was asked for; None: now."""
+    before = int(asked_at.timestamp() * 1000) if asked_at else ""
+    scripts.reset(get_redis().execute_command, trip.breaker.name, None, trip.pk, before)
     Trip.objects.filter(pk=trip.pk).update(is_lifted=True)
-    return was_held
 
 
 def find_holding(breakers: Iterable[Breaker]) -> dict[int, Trip]:
