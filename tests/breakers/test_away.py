@@ -92,6 +92,38 @@ def test_the_end_of_a_trip_is_on_record_and_acts_when_redis_is_back(operator: Cl
     assert Trip.objects.get().is_lifted
 
 
+def test_a_trip_and_its_end_both_made_without_redis_close_what_is_open_by_itself(
+    operator: Client, line: Line
+):
+    operator.post("/breakers/breaker/trip/", TRIP)
+    html = operator.get("/breakers/breaker/reset/confirm/?name=orders-api").content.decode()
+    assert "takes effect when Redis is back. Then it is closed at once" in html
+    operator.post("/breakers/breaker/reset/", RESET)
+    line.mend()
+    assert live.read(["orders-api"])["orders-api"].state == "open"
+    tasks.tend()
+    assert live.read(["orders-api"])["orders-api"].state == "closed"
+
+
+def test_what_opens_by_itself_after_that_stays_open(operator: Client, line: Line):
+    operator.post("/breakers/breaker/trip/", {**TRIP, "name": "billing-api"})
+    operator.post("/breakers/breaker/reset/", {**RESET, "name": "billing-api"})
+    line.mend()
+    open_breaker("billing-api")
+    tasks.tend()
+    assert live.read(["billing-api"])["billing-api"].state == "open"
+
+
+def test_nor_is_what_somebody_trips_after_that_closed(operator: Client, line: Line):
+    operator.post("/breakers/breaker/trip/", TRIP)
+    operator.post("/breakers/breaker/reset/", RESET)
+    operator.post("/breakers/breaker/trip/", TRIP)
+    line.mend()
+    tasks.tend()
+    tasks.tend()
+    assert live.read(["orders-api"])["orders-api"].is_held
+
+
 @pytest.mark.usefixtures("line")
 def test_a_breaker_that_opened_by_itself_cannot_be_reset_and_the_failure_is_on_record(operator: Client):
     html = operator.post("/breakers/breaker/reset/", RESET, follow=True).content.decode()
