@@ -32,8 +32,12 @@ class CheckpointMovedError(Exception):
 class Batch:
     """Collects what became of the events, in order; `save` writes it with the checkpoint."""
 
-    def __init__(self, row: Projection, hand: Hand, clock: Clock, router: Router) -> None:
+    def __init__(
+        self, row: Projection, hand: Hand, clock: Clock, router: Router, *, is_behind: bool = False
+    ) -> None:
+        """`is_behind`: of an event behind the checkpoint; what killed at the checkpoint is still to be found."""
         self.row, self.hand, self.clock, self.router = row, hand, clock, router
+        self.is_behind = is_behind
         self.position = row.position
         self.last: StoredEvent | None = None
         self.counts: Counter[str] = Counter()
@@ -181,7 +185,8 @@ class Batch:
                 "last_event_at": self.last.recorded_at,
                 "last_processed_at": self.clock.now(),
             }
-        changes["deaths"] = min(row.deaths, 1) if self.position < row.careful_to else 0
+        if not self.is_behind:
+            changes["deaths"] = min(row.deaths, 1) if self.position < row.careful_to else 0
         if self.position > row.position:
             changes |= UNBLOCKED
         changes |= self.blocked
