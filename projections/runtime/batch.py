@@ -191,8 +191,11 @@ class Batch:
             changes |= UNBLOCKED
         changes |= self.blocked
         found = Projection.objects.filter(pk=row.pk, position=row.position, trial_by=row.trial_by)
-        if not found.update(**changes):
-            raise CheckpointMovedError(f"{row.name} is no longer at {row.position}")
+        # Newer code may have declared other types meanwhile: then this batch has gone past events that it handles.
+        if not found.filter(event_types=row.event_types).update(**changes):
+            raise CheckpointMovedError(
+                f"{row.name} is no longer at {row.position}, or handles other types now"
+            )
         if self.stops:
             # One that somebody has paused meanwhile stays paused.
             going = Projection.objects.filter(pk=row.pk, state=self.hand.state)
