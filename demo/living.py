@@ -1,7 +1,6 @@
 """What the shop's process does: makes the past if there is none, then lives, one second at a time."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,6 +21,7 @@ from demo.simulator import Simulator
 from demo.sink import Sink
 from demo.stories import ENDPOINT
 from demo.warehouse.writer import Warehouse
+from projections.runtime.clock import SystemClock
 
 logger = logging.getLogger("demo")
 
@@ -34,37 +34,43 @@ READY_WITHIN_SECONDS = 60.0
 MOST_MISSED = timedelta(minutes=1)
 
 
-def open_shop(stopping: threading.Event) -> None:
-    """Live until told to stop."""
+def open_shop(clock: SystemClock) -> None:
+    """Live until the clock is stopped."""
     sink = Sink(seed=1)
     sink.start()
     try:
         Shop.objects.update_or_create(pk=1, defaults={"sink_port": sink.port})
         warehouse = Warehouse(settings.WAREHOUSE_URL, timezone.now(), speed=settings.DEMO_SPEED)
-        wait_for_console(stopping)
-        make_past(sink, is_stopping=stopping.is_set)
-        if not stopping.is_set():
+        wait_for_console(clock)
+        make_past(sink, is_stopping=lambda: clock.is_stopping)
+        if not clock.is_stopping:
             warehouse.make_past(timetable.PAST)
-            live(sink, warehouse, stopping)
+            live(sink, warehouse, clock)
     finally:
         sink.close()
 
 
-def wait_for_console(stopping: threading.Event) -> None:
+def wait_for_console(clock: SystemClock) -> None:
     deadline = time.monotonic() + READY_WITHIN_SECONDS
-    while time.monotonic() < deadline and not stopping.wait(0.2):
+    while time.monotonic() < deadline and goes_on_after(0.2, clock):
         if not list_idle_queues(list_heartbeats(Heartbeat.Kind.WORKER)) and has_live_beat():
             return
 
 
-def live(sink: Sink, warehouse: Warehouse, stopping: threading.Event) -> None:
+def goes_on_after(seconds: float, clock: SystemClock) -> bool:
+    """Wait; False if we were told to stop."""
+    clock.sleep(seconds)
+    return not clock.is_stopping
+
+
+def live(sink: Sink, warehouse: Warehouse, clock: SystemClock) -> None:
     began_at, speed = timezone.now(), settings.DEMO_SPEED
     simulator = Simulator(began_at, speed=speed)
     night_shift = NightShift(began_at, speed=speed)
-    if not stories.is_on(ENDPOINT) and not stopping.is_set():
+    if not stories.is_on(ENDPOINT) and not clock.is_stopping:
         stories.begin(ENDPOINT, began_at, subject=simulator.choose_seller(), speed=speed)
     chores_at = time.monotonic() + CHORES_EVERY_SECONDS
-    while not stopping.wait(TICK_SECONDS):
+    while goes_on_after(TICK_SECONDS, clock):
         wake_up(timezone.now(), simulator, warehouse, night_shift)
         run_safely(lambda: tick(simulator, sink))
         run_safely(lambda: warehouse.tick(timezone.now()))

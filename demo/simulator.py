@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from django.db import transaction
+from django.db import Error, transaction
 
 from demo import stories
 from demo.models import Account, Shop, Story
@@ -13,6 +13,7 @@ from demo.pricing import get_shop
 from demo.sales import Due, Sales
 from demo.stories import ENDPOINT, LEDGER, PRODUCER, SALE, SELLERS
 from projections.api import append
+from projections.models import Event
 
 # Seconds between two of each, on an ordinary day.
 ORDER_EVERY, PRICE_EVERY, VIEW_EVERY = 15.0, 30.0, 1.5
@@ -32,6 +33,10 @@ class Simulator:
         self.random = self.sales.random
         self.next_at = dict.fromkeys(("order", "price", "view"), at)
         self.waiting: list[Due] = []
+        # A number is given once, also if its order could not be written at once.
+        self.last_order = get_shop().last_order
+        # What an outage came between: it may be in the store all the same.
+        self.unsure: list[Due] = []
         # Then nothing new begins; what has begun goes on to its end.
         self.is_closed = False
         # When each story that is an event was last told.
@@ -47,22 +52,40 @@ class Simulator:
     ) -> int:
         """Append everything up to a moment, in one transaction; returns how many events that were."""
         shop = get_shop()
+        self.last_order = max(self.last_order, shop.last_order)
         if not self.is_closed:
             self.tell_stories(self.at, shop)
         self.plan(to, shop, views=views, slowdown=slowdown)
+        self.settle_unsure()
         due: list[Due] = []
         while self.waiting and self.waiting[0].at <= to:
             due.append(heapq.heappop(self.waiting))
+        try:
+            self.write(due, to, is_past=is_past)
+        except Error:
+            self.unsure = due
+            raise
+        self.at = to
+        return len(due)
+
+    def write(self, due: list[Due], to: datetime, *, is_past: bool) -> None:
         with transaction.atomic():
             for _, events in groupby(due, key=lambda one: (one.stream, one.at)):
                 together = list(events)
                 given = [one.event for one in together]
                 append(together[0].stream, given, recorded_at=together[0].at if is_past else None)
             Shop.objects.filter(pk=1).update(
-                last_order=shop.last_order, **({"past_at": to} if is_past else {})
+                last_order=self.last_order, **({"past_at": to} if is_past else {})
             )
-        self.at = to
-        return len(due)
+
+    def settle_unsure(self) -> None:
+        """Without one of its events an order would be another story than the one that is told."""
+        ids = [one.event.event_id for one in self.unsure]
+        stored = set(Event.objects.filter(event_id__in=ids).values_list("event_id", flat=True)) if ids else ()
+        for one in self.unsure:
+            if one.event.event_id not in stored:
+                self.add(one)
+        self.unsure = []
 
     def plan(self, to: datetime, shop: Shop, *, views: bool, slowdown: float) -> None:
         if self.is_closed:
@@ -89,8 +112,8 @@ class Simulator:
 
     def place_order(self, shop: Shop, at: datetime, **wishes: Any) -> None:
         """`wishes` are those of Sales.order."""
-        shop.last_order += 1
-        for due in self.sales.order(shop.last_order, at, patch=shop.patch, **wishes):
+        self.last_order += 1
+        for due in self.sales.order(self.last_order, at, patch=shop.patch, **wishes):
             self.add(due)
 
     def add(self, due: Due) -> None:

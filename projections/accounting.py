@@ -18,13 +18,15 @@ from django.utils import timezone
 
 from dlq.api import find_first_open_position, find_statuses
 from projections.models import NATIVE, Projection, Span
-from projections.runtime.lock import lock_consumer
+from projections.runtime.lock import lock_consumer_within
 
 # How many missing events are named; there is rarely more than one cause.
 MOST_NAMED = 20
 CHUNK = 2000
 # Neighbouring spans are joined when so many have come since they were last joined.
 JOIN_AFTER = 100
+# Beat's worker waits so long for a projection at work: it has breakers and runs to look after, too.
+LOCK_SECONDS = 1.0
 # Closed letters that are settled in one round: nobody consumes meanwhile. The others have a day and more until a purge.
 MOST_SETTLED = 20_000
 # Holes that a page looks at; it is asked for every few seconds.
@@ -132,19 +134,23 @@ class Account:
 
 
 def check(row: Projection) -> Account:
-    """Take the account and keep it on the row; what seems missing is looked at again under the lock."""
+    """Take the account and keep it on the row; what seems missing is looked at again, under the lock if it is free.
+
+    Settling and joining take the lock: if a batch takes long, they are for a later round.
+    """
     account, closed, span_count = take(row)
     account.span_count = row.accounting.get("span_count", 0)
     is_scattered = span_count > account.span_count + JOIN_AFTER
     if account.missing or closed or is_scattered:
         with transaction.atomic():
-            lock_consumer(row.name)
+            is_locked = lock_consumer_within(row.name, LOCK_SECONDS)
             if account.missing:
                 joined_count = account.span_count
                 account, closed, _ = take(row)
                 account.span_count = joined_count
-            settle(row, list_closed(row, closed[:MOST_SETTLED]))
-            if is_scattered:
+            if is_locked:
+                settle(row, list_closed(row, closed[:MOST_SETTLED]))
+            if is_locked and is_scattered:
                 account.span_count = join_spans(row)
     Projection.objects.filter(pk=row.pk).update(accounting=asdict(account))
     return account

@@ -32,8 +32,12 @@ class CheckpointMovedError(Exception):
 class Batch:
     """Collects what became of the events, in order; `save` writes it with the checkpoint."""
 
-    def __init__(self, row: Projection, hand: Hand, clock: Clock, router: Router) -> None:
+    def __init__(
+        self, row: Projection, hand: Hand, clock: Clock, router: Router, *, is_behind: bool = False
+    ) -> None:
+        """`is_behind`: of an event behind the checkpoint; what killed at the checkpoint is still to be found."""
         self.row, self.hand, self.clock, self.router = row, hand, clock, router
+        self.is_behind = is_behind
         self.position = row.position
         self.last: StoredEvent | None = None
         self.counts: Counter[str] = Counter()
@@ -181,13 +185,17 @@ class Batch:
                 "last_event_at": self.last.recorded_at,
                 "last_processed_at": self.clock.now(),
             }
-        changes["deaths"] = min(row.deaths, 1) if self.position < row.careful_to else 0
+        if not self.is_behind:
+            changes["deaths"] = min(row.deaths, 1) if self.position < row.careful_to else 0
         if self.position > row.position:
             changes |= UNBLOCKED
         changes |= self.blocked
         found = Projection.objects.filter(pk=row.pk, position=row.position, trial_by=row.trial_by)
-        if not found.update(**changes):
-            raise CheckpointMovedError(f"{row.name} is no longer at {row.position}")
+        # Newer code may have declared other types meanwhile: then this batch has gone past events that it handles.
+        if not found.filter(event_types=row.event_types).update(**changes):
+            raise CheckpointMovedError(
+                f"{row.name} is no longer at {row.position}, or handles other types now"
+            )
         if self.stops:
             # One that somebody has paused meanwhile stays paused.
             going = Projection.objects.filter(pk=row.pk, state=self.hand.state)

@@ -115,8 +115,10 @@ def end_of(row: Projection, hand: Hand) -> int:
 
 
 def note_death(row: Projection) -> None:
-    row.deaths += 1
-    row.careful_to = max(row.careful_to, row.trial_to)
+    """An event that waits behind the checkpoint counts its deaths itself; it takes nobody further than that."""
+    if row.trial_to > row.position:
+        row.deaths += 1
+        row.careful_to = max(row.careful_to, row.trial_to)
 
 
 def note_trial(row: Projection, projector: Projector, hand: Hand, token: UUID, clock: Clock) -> Trial | float:

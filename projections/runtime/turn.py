@@ -50,15 +50,17 @@ def take_turn(projector: Projector, hand: Hand, clock: Clock) -> float:
 
 def run(projector: Projector, hand: Hand, clock: Clock, trial: Trial) -> Result:
     """What follows a trial that was noted; a rebuild calls it inside its own recording."""
-    if not trial.is_careful:
+    is_careful = trial.is_careful
+    while True:
         try:
-            return attempt(projector, hand, clock, trial, is_careful=False)
+            return attempt(projector, hand, clock, trial, is_careful=is_careful)
         except CheckpointMovedError:
+            trials.withdraw(projector.name, trial)
             return NOT_OURS
         except (Exception, HandlerTimeoutError) as error:
-            if is_outage(error):
+            if is_careful or is_outage(error):
                 raise
-    return attempt(projector, hand, clock, trial, is_careful=True)
+        is_careful = True
 
 
 def attempt(projector: Projector, hand: Hand, clock: Clock, trial: Trial, *, is_careful: bool) -> Result:

@@ -26,7 +26,8 @@ def try_again(projector: Projector, hand: Hand, clock: Clock, row: Projection, t
     """Try the waiting event of this turn; the caller holds the lock and the transaction."""
     waiting = row.waiting.filter(pk=trial.waiting.pk).first() if trial.waiting else None
     event = find_event(waiting.position) if waiting else None
-    batch = Batch(row, hand, clock, Router(row, [event] if event else [], projector.event_types))
+    router = Router(row, [event] if event else [], projector.event_types)
+    batch = Batch(row, hand, clock, router, is_behind=True)
     if waiting and event:
         settle(projector, batch, waiting, event, is_deadly=trial.is_deadly)
     batch.save()

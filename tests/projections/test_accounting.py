@@ -1,19 +1,21 @@
 """Every event up to the checkpoint is on record somewhere, or it is named."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from dlq.api import close_rebuilt
 from dlq.models import DeadLetter
 from projections import accounting
 from projections.definition import find_projector
-from projections.models import Projection
+from projections.models import Projection, Span
 from projections.runtime import turn
 from projections.runtime.hand import LIVE
+from projections.runtime.lock import lock_consumer
 from projections.store import NewEvent, append, read
 
 Pay = Callable[..., int]
@@ -156,3 +158,29 @@ def test_under_the_lock_only_closed_letters_are_looked_at(
     # It is settled: nobody misses it when it is purged.
     DeadLetter.objects.get(position=3).delete()
     assert figures(accounting.check(row)) == {"total": 6, "dead_lettered": 6}
+
+
+def test_an_account_does_not_wait_for_a_batch_that_takes_long(
+    busy: Projection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounting, "LOCK_SECONDS", 0.1)
+    letter = DeadLetter.objects.get(position=4)
+    close_rebuilt("letters", [letter.event_id], source="native", closed_by="olga")
+    Span.objects.filter(projection=busy, first=1).delete()
+    found: list[accounting.Account] = []
+
+    def check() -> None:
+        found.append(accounting.check(busy))
+        connection.close()
+
+    with transaction.atomic():
+        lock_consumer("letters")
+        thread = threading.Thread(target=check, daemon=True)
+        thread.start()
+        thread.join(30)
+        assert [account.missing for account in found] == [3]
+    busy.refresh_from_db()
+    assert busy.accounting["missing"] == 3
+    assert not busy.spans.filter(closed_count__gt=0).exists()
+    accounting.check(busy)
+    assert busy.spans.filter(closed_count__gt=0).exists()

@@ -1,14 +1,17 @@
 """Processes of several versions of the code, as while a new one is rolled out."""
 
+import threading
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
 
 from projections.declared import sync_declared
 from projections.definition import find_projector
 from projections.models import Projection
 from projections.runtime.processes import list_consumed
-from tests.shop.projections import Letters
+from projections.store import StoredEvent
+from tests.shop.projections import Applier, Letters
 
 Pay = Callable[..., int]
 Work = Callable[..., Projection]
@@ -35,3 +38,30 @@ def test_an_older_process_does_not_go_past_events_that_newer_code_handles(
     assert work("letters").position == 2
     assert applied("letters") == [1, 2]
     assert list_consumed([projector]) == ["letters"]
+
+
+def test_nor_with_the_batch_that_it_has_in_hand_when_newer_code_is_installed(
+    pay: Pay, work: Work, applied: Callable[[str], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = {**Letters.handlers, "Noted": "apply"}
+
+    def install() -> None:
+        Projection.objects.filter(name="letters").update(event_types=sorted(newer))
+        connection.close()
+
+    def handle(projector: Letters, event: StoredEvent) -> None:
+        installer = threading.Thread(target=install)
+        installer.start()
+        installer.join()
+        Applier.handle(projector, event)
+
+    pay("a", 1)
+    pay("b", 2, event_type="Noted")
+    with monkeypatch.context() as patch:
+        patch.setattr(Letters, "handle", handle)
+        row = work("letters")
+    assert (row.position, row.trial_by, row.block, applied("letters")) == (0, None, "", [])
+    monkeypatch.setattr(Letters, "handlers", newer)
+    monkeypatch.setattr(Letters, "event_types", sorted(newer))
+    assert work("letters").position == 2
+    assert applied("letters") == [1, 2]

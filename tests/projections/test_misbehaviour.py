@@ -20,6 +20,7 @@ from tests.dlq.conftest import someone
 from tests.dlq.replay.conftest import everything, run_all, start, totals
 from tests.projections.conftest import RecordedClock
 from tests.shop import faults
+from tests.shop.models import Fault
 
 __all__ = ["everything", "someone", "start"]
 
@@ -106,3 +107,50 @@ def test_a_handler_that_leaves_its_process_kills_it(pay: Pay, work: Work, clock:
     work("letters")
     letter = DeadLetter.objects.get()
     assert (letter.error_type, letter.tier) == ("ProcessDied", "poison")
+
+
+def live_and_die(clock: RecordedClock) -> bool:
+    """One process's life: turn after turn until there is nothing to do now; True if it died."""
+    projector = find_projector("letters")
+    assert projector is not None
+    try:
+        for _ in range(20):
+            if take_turn_safely(projector, clock) > 0:
+                return False
+    except SystemExit:
+        token_of.cache_clear()
+        Projection.objects.update(trial_at=timezone.now() - timedelta(minutes=1))
+        return True
+    return False
+
+
+def test_the_third_death_makes_poison_also_while_another_event_waits_for_a_breaker_in_between(
+    pay: Pay, clock: RecordedClock, applied: Positions
+) -> None:
+    pay("a", 1, mark="x", how="breaker")
+    pay("b", 2, mark="y", how="quit")
+    pay("c", 3)
+    deaths = 0
+    while deaths < 5 and live_and_die(clock):
+        deaths += 1
+        # By now the breaker may be asked again.
+        clock.sleep(31)
+    assert deaths == 3
+    letter = DeadLetter.objects.get()
+    assert (letter.position, letter.error_type, letter.tier) == (2, "ProcessDied", "poison")
+    assert applied("letters") == [3]
+
+
+def test_the_deaths_of_an_event_that_waited_are_not_counted_against_the_one_after_the_checkpoint(
+    pay: Pay, work: Work, clock: RecordedClock, applied: Positions
+) -> None:
+    pay("a", 1, mark="x", how="breaker")
+    work("letters")
+    Fault.objects.update(how="quit")
+    pay("b", 2)
+    clock.sleep(31)
+    for _ in range(3):
+        assert live_and_die(clock)
+    assert not live_and_die(clock)
+    assert list(DeadLetter.objects.values_list("position", "tier")) == [(1, "poison")]
+    assert applied("letters") == [2]

@@ -1,7 +1,9 @@
 """The pages say what matters, in every state a projection can be in."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from uuid import uuid4
 
 import pytest
@@ -12,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Heartbeat
+from dlq.api import close_rebuilt
 from dlq.models import DeadLetter
 from projections import accounting, lag
 from projections.charts import describe_gap
@@ -229,3 +232,21 @@ def test_the_lists_work_when_empty_and_when_not(viewer: Client, pay: Pay, work: 
     lag.take_samples()
     assert viewer.get(reverse(name)).status_code == 200
     assert viewer.get(reverse(name), headers={"HX-Request": "true"}).status_code == 200
+
+
+def test_the_account_and_the_recent_letters_say_that_closed_ones_are_among_them_and_lead_to_them(
+    pay: Pay, work: Work, viewer: Client
+) -> None:
+    pay("a", 1, mark="x", how="ValueError")
+    pay("b", 2, mark="x", how="ValueError")
+    row = work("letters")
+    assert "+ 2 dead letters (open or closed)" in show(viewer, row)
+    closed = DeadLetter.objects.get(position=1)
+    close_rebuilt("letters", [closed.event_id], source="native", closed_by="olga")
+    html = show(viewer, row)
+    assert "+ 2 dead letters (open or closed)" in html
+    found = re.search(r'href="([^"]+)">All letters, closed ones too</a>', html)
+    assert found
+    listed = viewer.get(unescape(found[1])).content.decode()
+    for letter in DeadLetter.objects.all():
+        assert reverse("dlq:letter", args=[letter.pk]) in listed

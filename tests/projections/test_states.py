@@ -148,6 +148,10 @@ def test_missing_events_of_one_that_cannot_be_rebuilt(admin: Client, pay: Pay, w
     assert "what follows it is handled again too." not in html
     assert "No reset and no rebuild brings back what the store no longer has" in html
     assert "No rebuild: its code has no truncate()." in html
+    # A reset to where it stood is refused if it has gone on since.
+    assert "Pause it for that: one that goes on is elsewhere by then." in html
+    Projection.objects.filter(name="notes").update(state="paused")
+    assert "Pause it for that" not in show(admin, "notes")
 
 
 def test_of_many_missing_events_the_first_are_named(viewer: Client, pay: Pay, work: Work) -> None:

@@ -1,11 +1,11 @@
 import signal
-import threading
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from demo.living import open_shop
+from projections.runtime.clock import SystemClock
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
         if not settings.DEMO:
             # It prunes what it sees as its own.
             raise CommandError("The demo shop runs only on the embedded console's own demo database.")
-        stopping = threading.Event()
+        clock = SystemClock()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stopping.set())
-        open_shop(stopping)
+            signal.signal(number, lambda *_: clock.stop())
+        open_shop(clock)
