@@ -145,8 +145,8 @@ def record_batch(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, 
 def find_regressed(
     new: list[Prepared], reopened: list[Prepared], groups: Iterable[Group]
 ) -> dict[int, datetime]:
-    """Groups of letters that opened again, and groups that were closed as a whole and have a new letter."""
-    closed_at = {group.id: group.resolved_at for group in groups if group.resolved_at}
+    """Groups of letters that opened again, and groups of which all was closed and that have a new letter."""
+    closed_at = {group.id: group.over_at for group in groups if group.over_at}
     is_reopened = {one.key for one in reopened}
     failed_again: dict[int, datetime] = {}
     for one in [*new, *reopened]:
