@@ -1,5 +1,6 @@
 """Reading and writing a table of dead letters by its mapping; all that is compared is compared by the source itself."""
 
+import codecs
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,8 @@ MOST_SECONDS = 30
 MOST_BYTES = 8_000_000
 # The longest name that any of the presets can hold.
 MOST_BY = 255
+# SQL_ASCII takes bytes as they come.
+HOLDS_ALL = ("UTF8", "SQL_ASCII")
 
 # What pg_stat_all_tables shows. It is counted when a transaction ends, so it moves after a late commit too; and in
 # the partitions of a table that has some.
@@ -171,12 +174,24 @@ class SqlLetters:
                         "keys": [change.seen.key for change in these],
                         "seen": [change.seen.status for change in these],
                         "failed": [change.seen.failed_at for change in these],
-                        "by": [change.by[:MOST_BY] or None for change in these],
+                        "by": [self._spell(change.by)[:MOST_BY] or None for change in these],
                         "at": [change.at for change in these],
                     },
                 )
                 done |= {row[0] for row in cursor.fetchall()}
         return done
+
+    def _spell(self, name: str) -> str:
+        """The name as the source's encoding can hold it; a character that it has not is written as its number.
+
+        One name would otherwise keep a row, which is written with it, from ever being written.
+        """
+        encoding = self.connection.info.parameter_status("server_encoding") or "UTF8"
+        if encoding in HOLDS_ALL:
+            return name
+        # Of those that Python has no name for, only ASCII is sure.
+        codec = find_codec(encoding.replace("WIN", "cp")) or "ascii"
+        return name.encode(codec, "backslashreplace").decode(codec)
 
     def _assignments(self, word: str) -> Composed:
         """A row that is asked to be tried again keeps what it says of its last closing."""
@@ -230,6 +245,14 @@ def count_fitting(sizes: Iterable[int]) -> int:
             break
         number += 1
     return number
+
+
+def find_codec(name: str) -> str:
+    """Empty: Python has none of this name."""
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return ""
 
 
 def array(values: list[str]) -> str:
