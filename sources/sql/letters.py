@@ -105,19 +105,19 @@ class SqlLetters:
 
     def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
         params = {"after": after, "until": until, "limit": limit}
-        sizes = self._fetch(OPEN_SIZES, size=self._size(), range=self._range(after, until), params=params)
-        if not sizes:
-            return []
-        number = count_fitting(size for _, size in sizes)
-        if number < len(sizes):
-            params["until"] = until = sizes[number - 1][0]
-        rows = self._fetch(
-            OPEN_ROWS,
-            columns=SQL(", ").join(self.reader.letter),
-            range=self._range(after, until),
-            params=params,
-        )
-        return [self.reader.make_letter(row) for row in rows]
+        columns = SQL(", ").join(self.reader.letter)
+        while sizes := self._fetch(
+            OPEN_SIZES, size=self._size(), range=self._range(after, until), params=params
+        ):
+            number = count_fitting(size for _, size in sizes)
+            last = sizes[number - 1][0]
+            range_ = self._range(after, last)
+            rows = self._fetch(OPEN_ROWS, columns=columns, range=range_, params=params | {"until": last})
+            if rows:
+                return [self.reader.make_letter(row) for row in rows]
+            # All of them were closed between the two questions, and there may be others behind them.
+            params["after"] = after = last
+        return []
 
     def list_open_keys(self, *, after: str, limit: int) -> list[str]:
         params = {"after": after, "limit": limit}
@@ -132,7 +132,10 @@ class SqlLetters:
             state=SQL(", ").join(list_state(self.mapping)),
             params={"keys": array(keys)},
         )
-        return {row[0]: make_state(row) for row in rows}
+        states = [make_state(row) for row in rows]
+        # Those that share a key are taken for one: the open one that failed last.
+        states.sort(key=lambda state: (self.words.is_open(state.status), state.failed_at))
+        return {state.key: state for state in states}
 
     def read(self, keys: list[str], *, limit: int) -> Iterator[list[ForeignLetter]]:
         columns = SQL(", ").join(self.reader.letter)

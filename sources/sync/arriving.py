@@ -58,6 +58,8 @@ ON CONFLICT (source, key) DO UPDATE SET
 def take_rows(source: str, words: Words, rows: list[ForeignLetter]) -> None:
     """At most as many as one batch of recording takes: they are one transaction."""
     before = find_rows(source, (row.key for row in rows)) if rows else {}
+    # Those that share a key are taken for one, which is the one that failed last.
+    rows = list({row.key: row for row in sorted(rows, key=lambda row: row.failed_at)}.values())
     rows = [row for row in rows if is_news(before.get(row.key), row.state, words)]
     if not rows:
         return
