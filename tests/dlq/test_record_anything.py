@@ -127,6 +127,17 @@ def test_a_value_that_no_jsonb_can_hold_is_kept_as_text() -> None:
         assert read(record_failure(consumer="c", event_id=str(id(payload)), payload=payload)).payload_text
 
 
+class Unwritable:
+    def __repr__(self) -> str:
+        raise OSError("not now")
+
+
+@pytest.mark.parametrize("payload", [{"n": 10**5000}, {1j: Unwritable()}], ids=["digits", "object"])
+def test_a_value_that_python_itself_cannot_write_is_recorded_all_the_same(payload: Any) -> None:
+    shown = read(record_failure(consumer="c", event_id="e", payload=payload, error=ValueError(payload)))
+    assert shown.payload_text == "<dict that cannot be written>"
+
+
 def test_a_megabyte_of_error_text_is_kept_in_full_and_shown_in_short() -> None:
     message = "order 1 failed " * 70_000
     letter_id = record_failure(consumer="c", event_id="e", error_message=message, stacktrace=message)
