@@ -20,8 +20,6 @@ MOST_SECONDS = 30
 # As much of what rows hold is read at once, as it is stored there, which is mostly compressed; a thousand rows of a
 # megabyte each would be too much for us, and for one document of a recording.
 MOST_BYTES = 8_000_000
-# The longest name that any of the presets can hold.
-MOST_BY = 255
 # SQL_ASCII takes bytes as they come.
 HOLDS_ALL = ("UTF8", "SQL_ASCII")
 
@@ -42,6 +40,12 @@ PAYLOAD_TYPE = """
 SELECT coalesce(nullif(t.typbasetype, 0), t.oid)::regtype::text
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = to_regclass(%(table)s) AND a.attname = %(payload)s
+"""
+# How many characters a column of text can hold; of a domain, what it is made of. No row: any number.
+MOST_CHARACTERS = """
+SELECT greatest(a.atttypmod, t.typtypmod) - 4 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = to_regclass(%(table)s) AND a.attname = %(column)s AND greatest(a.atttypmod, t.typtypmod) > 4
+  AND coalesce(nullif(t.typbasetype, 0), t.oid) IN ('varchar'::regtype, 'bpchar'::regtype)
 """
 STATES = SQL("SELECT {state} FROM {table} WHERE {key} = ANY(%(keys)s)")
 READ = SQL("SELECT {columns} FROM {table} WHERE {key} = ANY(%(keys)s)")
@@ -83,6 +87,13 @@ class SqlLetters:
         names = {"table": self.table.as_string(self.connection), "payload": self.mapping.payload}
         rows = self._fetch(SQL(PAYLOAD_TYPE), params=names)
         return RowReader(self.mapping, str(rows[0][0]) if rows else "")
+
+    @cached_property
+    def most_by(self) -> int | None:
+        """Characters of the name of who closed a row; None: any number."""
+        names = {"table": self.table.as_string(self.connection), "column": self.mapping.closed_by}
+        rows = self._fetch(SQL(MOST_CHARACTERS), params=names)
+        return int(rows[0][0]) if rows else None
 
     @property
     def words(self) -> Words:
@@ -155,6 +166,8 @@ class SqlLetters:
     def write_status(self, changes: list[Change], *, skip_locked: bool = False) -> set[str]:
         """One statement for each word, all in one transaction."""
         done: set[str] = set()
+        # Asked before anything is written, and not for rows that only are to be tried again.
+        most = self.most_by if any(change.by for change in changes) else None
         with writing(self.connection, seconds=self.seconds) as cursor:
             if skip_locked:
                 keys = array([change.seen.key for change in changes])
@@ -177,7 +190,7 @@ class SqlLetters:
                         "keys": [change.seen.key for change in these],
                         "seen": [change.seen.status for change in these],
                         "failed": [change.seen.failed_at for change in these],
-                        "by": [self._spell(change.by)[:MOST_BY] or None for change in these],
+                        "by": [self._spell(change.by)[:most] or None for change in these],
                         "at": [change.at for change in these],
                     },
                 )

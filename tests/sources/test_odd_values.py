@@ -178,3 +178,31 @@ def test_rows_without_a_key_are_not_read_and_the_source_says_so(
     finally:
         foreign.execute("TRUNCATE failed_messages")
         foreign.execute("ALTER TABLE failed_messages ALTER message_id SET NOT NULL")
+
+
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        ("varchar(5)", "olga."),
+        ("char(5)", "olga."),
+        ("short", "olga."),
+        ("varchar", "olga.andersson"),
+        ("name", None),
+    ],
+)
+def test_a_name_that_is_too_long_for_its_column_is_cut(
+    make_foreign: Callable[..., Foreign], sync: Sync, column: str, written: str | None
+) -> None:
+    foreign, name = make_foreign("sql"), "olga.andersson" if written else "o" * 100
+    foreign.execute("CREATE DOMAIN short AS varchar(5)")
+    foreign.execute(f"ALTER TABLE failed_messages ALTER done_by TYPE {column}")
+    try:
+        [key] = foreign.add()
+        sync()
+        DeadLetter.objects.update(status="resolved", resolution="by_hand", closed_by=name)
+        assert sync().error == ""
+        assert foreign.get_status(key) == ("done", written or "o" * 63)
+        assert not OwedWrite.objects.exists()
+    finally:
+        foreign.execute("ALTER TABLE failed_messages ALTER done_by TYPE text")
+        foreign.execute("DROP DOMAIN short")
