@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
+from psycopg.sql import SQL, Composable, Composed, Literal
 
 from sources.base import Change, ForeignLetter, ForeignState, Found, Words
 from sources.connect import Connection, reading, writing
 from sources.sql import inspect
-from sources.sql.mapping import Mapping
+from sources.sql.mapping import Mapping, double, quote
 from sources.sql.rows import RowReader, as_moment, list_state, make_state
 
 # What looks at all open rows at once may take so many times longer: it happens once, at the first import. But never as
@@ -78,20 +78,23 @@ class SqlLetters:
         self.connection = connection
         self.mapping = mapping
         self.seconds = seconds
-        self.table = mapping.identifier
-        self.key = Identifier(mapping.key)
+        self.table = mapping.quoted
+        self.key = quote(mapping.key)
 
     @cached_property
     def reader(self) -> RowReader:
         """Made when rows are read in full, which most looks do not."""
-        names = {"table": self.table.as_string(self.connection), "payload": self.mapping.payload}
+        names = {"table": self.mapping.identifier.as_string(self.connection), "payload": self.mapping.payload}
         rows = self._fetch(SQL(PAYLOAD_TYPE), params=names)
         return RowReader(self.mapping, str(rows[0][0]) if rows else "")
 
     @cached_property
     def most_by(self) -> int | None:
         """Characters of the name of who closed a row; None: any number."""
-        names = {"table": self.table.as_string(self.connection), "column": self.mapping.closed_by}
+        names = {
+            "table": self.mapping.identifier.as_string(self.connection),
+            "column": self.mapping.closed_by,
+        }
         rows = self._fetch(SQL(MOST_CHARACTERS), params=names)
         return int(rows[0][0]) if rows else None
 
@@ -107,7 +110,9 @@ class SqlLetters:
         return inspect.inspect(self.connection, self.mapping, self.seconds)
 
     def count_writes(self) -> str | None:
-        rows = self._fetch(SQL(COUNT_WRITES), params={"table": self.table.as_string(self.connection)})
+        rows = self._fetch(
+            SQL(COUNT_WRITES), params={"table": self.mapping.identifier.as_string(self.connection)}
+        )
         return str(rows[0][0]) if rows else None
 
     def find_newest_key(self) -> str:
@@ -179,7 +184,7 @@ class SqlLetters:
                 statement = WRITE.format(
                     table=self.table,
                     key=self.key,
-                    status=Identifier(self.mapping.status),
+                    status=quote(self.mapping.status),
                     failed_at=as_moment("t", self.mapping.failed_at),
                     assignments=self._assignments(word),
                 )
@@ -211,10 +216,10 @@ class SqlLetters:
 
     def _assignments(self, word: str) -> Composed:
         """A row that is asked to be tried again keeps what it says of its last closing."""
-        sets = [SQL("{} = {}").format(Identifier(self.mapping.status), Literal(word))]
+        sets = [SQL("{} = {}").format(quote(self.mapping.status), Literal(double(word)))]
         for column, value in ((self.mapping.closed_by, "closed_by"), (self.mapping.closed_at, "closed_at")):
             if column and word != self.words.retry:
-                sets.append(SQL("{} = v.{}").format(Identifier(column), Identifier(value)))
+                sets.append(SQL("{} = v.{}").format(quote(column), quote(value)))
         return SQL(", ").join(sets)
 
     def _size(self) -> Composable:
@@ -222,15 +227,15 @@ class SqlLetters:
         mapping = self.mapping
         names = (mapping.payload, mapping.error_message, mapping.stacktrace)
         columns = [name for name in names if name and not name.startswith("$")]
-        sizes = [SQL("coalesce(pg_column_size({}), 0)").format(Identifier(name)) for name in columns]
+        sizes = [SQL("coalesce(pg_column_size({}), 0)").format(quote(name)) for name in columns]
         return SQL(" + ").join(sizes)
 
     def _open(self) -> Composable:
         if not self.mapping.status:
             return SQL("true")
         # Literals and no parameters: the planner takes a partial index only if it can see the words.
-        words = SQL(", ").join(Literal(word) for word in self.words.open)
-        return SQL("{} IN ({})").format(Identifier(self.mapping.status), words)
+        words = SQL(", ").join(Literal(double(word)) for word in self.words.open)
+        return SQL("{} IN ({})").format(quote(self.mapping.status), words)
 
     def _range(self, after: str, until: str = "") -> Composable:
         # A text that is not yet typed becomes whatever the key is.
@@ -248,7 +253,8 @@ class SqlLetters:
     ) -> list[tuple[Any, ...]]:
         query = statement.format(table=self.table, key=self.key, **parts)
         with reading(self.connection, seconds=seconds or self.seconds) as cursor:
-            cursor.execute(query, params)
+            # Even without a parameter: else what is doubled would stay so.
+            cursor.execute(query, params or {})
             return cursor.fetchall()
 
 
