@@ -121,14 +121,17 @@ class SqlLetters:
 
     def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
         params = {"after": after, "until": until, "limit": limit}
-        columns = SQL(", ").join(self.reader.letter)
         while sizes := self._fetch(
             OPEN_SIZES, size=self._size(), range=self._range(after, until), params=params
         ):
             number = count_fitting(size for _, size in sizes)
             last = sizes[number - 1][0]
-            range_ = self._range(after, last)
-            rows = self._fetch(OPEN_ROWS, columns=columns, range=range_, params=params | {"until": last})
+            rows = self._fetch(
+                OPEN_ROWS,
+                columns=SQL(", ").join(self.reader.letter),
+                range=self._range(after, last),
+                params=params | {"until": last},
+            )
             if rows:
                 return [self.reader.make_letter(row) for row in rows]
             # All of them were closed between the two questions, and there may be others behind them.
