@@ -12,7 +12,7 @@ from dlq.at_source import (
 from dlq.classification.error import classify_error
 from dlq.cleaning import JsonbText, JsonText, clean_text, is_believable
 from dlq.json_tree import draw_masked
-from dlq.masking import mask_error
+from dlq.masking import find_masked, mask_error
 from dlq.models.override import Override
 from dlq.models.words import Category
 from dlq.overrides import count_overrides, find_overrides, remove_override, set_override
@@ -52,6 +52,7 @@ __all__ = [
     "draw_masked",
     "find_first_open_position",
     "find_letters",
+    "find_masked",
     "find_overrides",
     "find_statuses",
     "is_awaited",

@@ -171,6 +171,9 @@ def write_json(value: Any) -> bytes:
             text = repr(value)
         except RecursionError:
             text = f"<{type(value).__name__} nested too deeply to be written down>"
+        except Exception:
+            # Thousands of digits, or an object inside that fails at it.
+            text = f"<{type(value).__name__} that cannot be written>"
     return text.encode(errors="surrogatepass")
 
 

@@ -11,6 +11,7 @@ class SourcesConfig(AppConfig):
         from dashboard import attention
         from dashboard.embedded.applications import work_on
         from sources import kinds  # noqa: F401 - registers them
+        from sources.masked import refuse_masked
         from sources.needs import find_moved, find_silent, find_untried
         from sources.registry import list_sources
 
@@ -18,5 +19,7 @@ class SourcesConfig(AppConfig):
         attention.register(find_moved)
         attention.register(find_untried)
         # A source that makes no sense stops the start, not the first look.
-        if list_sources():
+        sources = list_sources()
+        refuse_masked(sources)
+        if sources:
             work_on("sources", concurrency=WORKERS)

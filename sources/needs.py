@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.attention import Need
-from sources.models import MovedRow
+from sources.models import MovedRow, SourceState
 from sources.orphans import find_all_orphans
 from sources.queries import list_health
 
@@ -39,9 +40,10 @@ def find_untried() -> Iterator[Need]:
 def find_moved() -> Iterator[Need]:
     if not settings.SOURCES:
         return
-    recent = MovedRow.objects.filter(source__in=list(settings.SOURCES), at__gt=timezone.now() - MOVED_FOR)
-    names = sorted(set(recent.values_list("source", flat=True)[:1000]))
-    for name in names:
+    # One probe of the index for each source, however many of its rows have moved.
+    recent = MovedRow.objects.filter(source=OuterRef("name"), at__gt=timezone.now() - MOVED_FOR)
+    states = SourceState.objects.filter(Exists(recent), name__in=list(settings.SOURCES))
+    for name in states.order_by("name").values_list("name", flat=True):
         yield Need(
             f"Rows of {name} moved before they could be written",
             "They were not overwritten, and their letters follow them.",

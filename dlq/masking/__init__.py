@@ -6,6 +6,15 @@ A letter that was recorded under other masking rules shows no text at all to tho
 """
 
 from dlq.masking.masker import MaskedLetter, Masker
-from dlq.masking.rules import HIDDEN, MASKED, UNMASKED, get_masking, mask_error
+from dlq.masking.rules import HIDDEN, MASKED, UNMASKED, find_masked, get_masking, mask_error
 
-__all__ = ["HIDDEN", "MASKED", "UNMASKED", "MaskedLetter", "Masker", "get_masking", "mask_error"]
+__all__ = [
+    "HIDDEN",
+    "MASKED",
+    "UNMASKED",
+    "MaskedLetter",
+    "Masker",
+    "find_masked",
+    "get_masking",
+    "mask_error",
+]

@@ -22,6 +22,7 @@ MOST_COMPARED = 20_000_000
 UNMASKED = -1
 # A value of fewer characters is too common inside words to be taken out of them.
 SHORT = 4
+PLACE = re.compile(r"-?[0-9]+")
 
 
 class Masking:
@@ -64,6 +65,17 @@ def get_masking() -> Masking:
 @lru_cache(maxsize=8)
 def make_masking(spellings: tuple[str, ...]) -> Masking:
     return Masking(list(spellings))
+
+
+def find_masked(path: str) -> str:
+    """The masked path of which a value at this one would tell something; empty: there is none.
+
+    Here a number may be a place in an array, of which masking says only that it is one.
+    """
+    steps = parse_path(path)
+    keys = tuple(step for step in steps if not PLACE.fullmatch(step))
+    covers = (one for one in settings.MASKED_PATHS if any(overlap(p, parse_path(one)) for p in (steps, keys)))
+    return next(covers, "")
 
 
 def mask_error(text: str, event: Any) -> str:

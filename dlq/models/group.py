@@ -25,7 +25,7 @@ class FailureGroup(models.Model):
     is_muted = models.BooleanField(default=False)
     # None: until somebody unmutes it.
     muted_until = models.DateTimeField(null=True, blank=True)
-    # When somebody closed all of it; a failure after that is a regression.
+    # When somebody closed it as a whole; a failure after that is a regression, as it is after its last open letter.
     resolved_at = models.DateTimeField(null=True, blank=True)
     regressed_at = models.DateTimeField(null=True, blank=True)
     assignee = models.CharField(max_length=150, blank=True)

@@ -18,10 +18,10 @@ GROUP_FACETS = ("event_type", "app_version")
 
 @dataclass(frozen=True)
 class Group:
-    """A group's id, and when somebody closed all of it (None: nobody did, or it failed since)."""
+    """A group's id, and when all of it was closed, at once or bit by bit (None: it was not, or it failed since)."""
 
     id: int
-    resolved_at: datetime | None
+    over_at: datetime | None
     # Its last letter was purged; see retention.py.
     retired_at: datetime | None = None
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 
 from dlq.classification import Classifier, Facts
-from dlq.cleaning import clean_number, clean_payload, clean_time, split_words, summarise
+from dlq.cleaning import clean_number, clean_payload, clean_text, clean_time, split_words, summarise
 from dlq.fingerprints import Fingerprint, fingerprint
 from dlq.masking import UNMASKED, get_masking
 from dlq.recording.describe import Row, describe_error, describe_event, describe_verdict, encode
@@ -114,7 +114,8 @@ def prepare_failure(failure: Failure, classifier: Classifier) -> Prepared:
         stacktrace=stacktrace,
     )
     facts = Facts(letter["consumer"], letter["event_type"], error_type, masked, group.normal_message)
-    verdict = classifier.classify(facts, failure.category.lower())
+    # An exception of the application's own may have a category that is no word of ours, and not even text.
+    verdict = classifier.classify(facts, clean_text(failure.category).lower())
     failed_at = clean_time(failure.failed_at)
     first_failed_at = min(clean_time(failure.first_failed_at or failed_at), failed_at)
     letter |= describe_verdict(verdict)

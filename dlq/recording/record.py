@@ -10,7 +10,7 @@
 One that is purged between being found in 2 and being locked is new: then the batch begins again.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +36,8 @@ from dlq.recording.prepare import (
 BATCH_SIZE = 1000
 BATCH_BYTES = 8_000_000
 
+Then = Callable[[], None] | None
+
 
 class PurgedError(Exception):
     """A letter that was there is there no more."""
@@ -46,13 +48,16 @@ def record_failure(**fields: Any) -> int:
     return record_failures([Failure(**fields)])[0]
 
 
-def record_failures(failures: Iterable[Failure], *, lock_too: Collection[int] = ()) -> list[int]:
+def record_failures(
+    failures: Iterable[Failure], *, lock_too: Collection[int] = (), once_locked: Then = None
+) -> list[int]:
     """Record failures, each letter once however often it is named; returns the letter's id for each of them.
 
-    `lock_too`: letters that the caller, who has opened the transaction, is about to change besides.
+    `lock_too`: letters that the caller, who has opened the transaction, is about to change besides. `once_locked` is
+    called when these are locked and no letter is changed yet; again, if what followed had to be undone.
     """
     classifier = Classifier()
-    return record([prepare_failure(failure, classifier) for failure in failures], lock_too)
+    return record([prepare_failure(failure, classifier) for failure in failures], lock_too, once_locked)
 
 
 def add_common(failures: Iterable[Failure]) -> None:
@@ -71,32 +76,34 @@ def park_events(events: Iterable[Parked]) -> list[int]:
     return record([prepare_parked(event) for event in events])
 
 
-def record(prepared: list[Prepared], lock_too: Collection[int] = ()) -> list[int]:
+def record(prepared: list[Prepared], lock_too: Collection[int] = (), once_locked: Then = None) -> list[int]:
     ids: dict[Key, int] = {}
     # No transaction around them all: one that locked known letters must not go on to add new ones.
     for batch in split(fold(prepared)):
         try:
-            ids |= record_whole(batch, lock_too)
+            ids |= record_whole(batch, lock_too, once_locked)
         except DataError:
             # One of them holds what jsonb refuses after all.
             for one in batch:
-                ids |= record_carefully(one, lock_too)
+                ids |= record_carefully(one, lock_too, once_locked)
+                once_locked = None
+        once_locked = None
     return [ids[one.key] for one in prepared]
 
 
-def record_carefully(one: Prepared, lock_too: Collection[int]) -> dict[Key, int]:
+def record_carefully(one: Prepared, lock_too: Collection[int], once_locked: Then) -> dict[Key, int]:
     try:
-        return record_whole([one], lock_too)
+        return record_whole([one], lock_too, once_locked)
     except DataError:
         one.give_up_json()
-        return record_whole([one], lock_too)
+        return record_whole([one], lock_too, once_locked)
 
 
-def record_whole(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, int]:
+def record_whole(batch: list[Prepared], lock_too: Collection[int], once_locked: Then) -> dict[Key, int]:
     while True:
         try:
             with transaction.atomic():
-                return record_batch(batch, lock_too)
+                return record_batch(batch, lock_too, once_locked)
         except PurgedError:
             continue
 
@@ -116,7 +123,7 @@ def split(prepared: list[Prepared]) -> Iterator[list[Prepared]]:
         yield batch
 
 
-def record_batch(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, int]:
+def record_batch(batch: list[Prepared], lock_too: Collection[int], once_locked: Then) -> dict[Key, int]:
     add_facets(batch)
     groups = add_groups(batch)
     for one in batch:
@@ -130,6 +137,8 @@ def record_batch(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, 
     known = lock_known(old, lock_too)
     if any(one.key not in known for one in old):
         raise PurgedError
+    if once_locked:
+        once_locked()
     ids |= {key: letter.id for key, letter in known.items()}
     untold = [(one, one.earlier) for one in new] + [(one, list(one.tries.values())) for one in old]
     tries = [
@@ -145,8 +154,8 @@ def record_batch(batch: list[Prepared], lock_too: Collection[int]) -> dict[Key, 
 def find_regressed(
     new: list[Prepared], reopened: list[Prepared], groups: Iterable[Group]
 ) -> dict[int, datetime]:
-    """Groups of letters that opened again, and groups that were closed as a whole and have a new letter."""
-    closed_at = {group.id: group.resolved_at for group in groups if group.resolved_at}
+    """Groups of letters that opened again, and groups of which all was closed and that have a new letter."""
+    closed_at = {group.id: group.over_at for group in groups if group.over_at}
     is_reopened = {one.key for one in reopened}
     failed_again: dict[int, datetime] = {}
     for one in [*new, *reopened]:

@@ -18,9 +18,20 @@ ORDER BY group_id, kind, value
 ON CONFLICT DO NOTHING
 """
 
-FIND_GROUPS = (
-    "SELECT fingerprint, id, resolved_at, retired_at FROM dlq_failuregroup WHERE fingerprint = ANY(%s)"
-)
+# Known groups, and when they were over: closed as a whole, or letter by letter. Of the latter the letter that failed
+# last tells when, so that it is two probes of an index for a group, and no look at its history. An error that passes by
+# itself is not over because a replay got through, nor is one that its owner has done with, who tries by himself.
+FIND_GROUPS = """
+SELECT g.fingerprint, g.id, coalesce(g.resolved_at, CASE
+    WHEN g.category IN ('permanent', 'poison') AND (
+        SELECT l.id FROM dlq_deadletter l WHERE l.group_id = g.id AND l.status = 'failed'
+        ORDER BY l.last_failed_at LIMIT 1
+    ) IS NULL THEN (
+        SELECT CASE WHEN l.resolution <> 'at_source' THEN l.closed_at END
+        FROM dlq_deadletter l WHERE l.group_id = g.id ORDER BY l.last_failed_at DESC, l.id DESC LIMIT 1
+    ) END), g.retired_at
+FROM dlq_failuregroup g WHERE g.fingerprint = ANY(%s)
+"""
 
 # A group that was about to be forgotten; one that is gone already is not returned.
 REVIVE_GROUPS = """

@@ -1,15 +1,16 @@
 """Reading and writing a table of dead letters by its mapping; all that is compared is compared by the source itself."""
 
+import codecs
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
+from psycopg.sql import SQL, Composable, Composed, Literal
 
 from sources.base import Change, ForeignLetter, ForeignState, Found, Words
 from sources.connect import Connection, reading, writing
 from sources.sql import inspect
-from sources.sql.mapping import Mapping
+from sources.sql.mapping import Mapping, double, quote
 from sources.sql.rows import RowReader, as_moment, list_state, make_state
 
 # What looks at all open rows at once may take so many times longer: it happens once, at the first import. But never as
@@ -19,8 +20,8 @@ MOST_SECONDS = 30
 # As much of what rows hold is read at once, as it is stored there, which is mostly compressed; a thousand rows of a
 # megabyte each would be too much for us, and for one document of a recording.
 MOST_BYTES = 8_000_000
-# The longest name that any of the presets can hold.
-MOST_BY = 255
+# SQL_ASCII takes bytes as they come.
+HOLDS_ALL = ("UTF8", "SQL_ASCII")
 
 # What pg_stat_all_tables shows. It is counted when a transaction ends, so it moves after a late commit too; and in
 # the partitions of a table that has some.
@@ -39,6 +40,12 @@ PAYLOAD_TYPE = """
 SELECT coalesce(nullif(t.typbasetype, 0), t.oid)::regtype::text
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = to_regclass(%(table)s) AND a.attname = %(payload)s
+"""
+# How many characters a column of text can hold; of a domain, what it is made of. No row: any number.
+MOST_CHARACTERS = """
+SELECT greatest(a.atttypmod, t.typtypmod) - 4 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = to_regclass(%(table)s) AND a.attname = %(column)s AND greatest(a.atttypmod, t.typtypmod) > 4
+  AND coalesce(nullif(t.typbasetype, 0), t.oid) IN ('varchar'::regtype, 'bpchar'::regtype)
 """
 STATES = SQL("SELECT {state} FROM {table} WHERE {key} = ANY(%(keys)s)")
 READ = SQL("SELECT {columns} FROM {table} WHERE {key} = ANY(%(keys)s)")
@@ -71,15 +78,25 @@ class SqlLetters:
         self.connection = connection
         self.mapping = mapping
         self.seconds = seconds
-        self.table = mapping.identifier
-        self.key = Identifier(mapping.key)
+        self.table = mapping.quoted
+        self.key = quote(mapping.key)
 
     @cached_property
     def reader(self) -> RowReader:
         """Made when rows are read in full, which most looks do not."""
-        names = {"table": self.table.as_string(self.connection), "payload": self.mapping.payload}
+        names = {"table": self.mapping.identifier.as_string(self.connection), "payload": self.mapping.payload}
         rows = self._fetch(SQL(PAYLOAD_TYPE), params=names)
         return RowReader(self.mapping, str(rows[0][0]) if rows else "")
+
+    @cached_property
+    def most_by(self) -> int | None:
+        """Characters of the name of who closed a row; None: any number."""
+        names = {
+            "table": self.mapping.identifier.as_string(self.connection),
+            "column": self.mapping.closed_by,
+        }
+        rows = self._fetch(SQL(MOST_CHARACTERS), params=names)
+        return int(rows[0][0]) if rows else None
 
     @property
     def words(self) -> Words:
@@ -93,7 +110,9 @@ class SqlLetters:
         return inspect.inspect(self.connection, self.mapping, self.seconds)
 
     def count_writes(self) -> str | None:
-        rows = self._fetch(SQL(COUNT_WRITES), params={"table": self.table.as_string(self.connection)})
+        rows = self._fetch(
+            SQL(COUNT_WRITES), params={"table": self.mapping.identifier.as_string(self.connection)}
+        )
         return str(rows[0][0]) if rows else None
 
     def find_newest_key(self) -> str:
@@ -102,19 +121,22 @@ class SqlLetters:
 
     def read_open(self, *, after: str, until: str = "", limit: int) -> list[ForeignLetter]:
         params = {"after": after, "until": until, "limit": limit}
-        sizes = self._fetch(OPEN_SIZES, size=self._size(), range=self._range(after, until), params=params)
-        if not sizes:
-            return []
-        number = count_fitting(size for _, size in sizes)
-        if number < len(sizes):
-            params["until"] = until = sizes[number - 1][0]
-        rows = self._fetch(
-            OPEN_ROWS,
-            columns=SQL(", ").join(self.reader.letter),
-            range=self._range(after, until),
-            params=params,
-        )
-        return [self.reader.make_letter(row) for row in rows]
+        while sizes := self._fetch(
+            OPEN_SIZES, size=self._size(), range=self._range(after, until), params=params
+        ):
+            number = count_fitting(size for _, size in sizes)
+            last = sizes[number - 1][0]
+            rows = self._fetch(
+                OPEN_ROWS,
+                columns=SQL(", ").join(self.reader.letter),
+                range=self._range(after, last),
+                params=params | {"until": last},
+            )
+            if rows:
+                return [self.reader.make_letter(row) for row in rows]
+            # All of them were closed between the two questions, and there may be others behind them.
+            params["after"] = after = last
+        return []
 
     def list_open_keys(self, *, after: str, limit: int) -> list[str]:
         params = {"after": after, "limit": limit}
@@ -129,7 +151,10 @@ class SqlLetters:
             state=SQL(", ").join(list_state(self.mapping)),
             params={"keys": array(keys)},
         )
-        return {row[0]: make_state(row) for row in rows}
+        states = [make_state(row) for row in rows]
+        # Those that share a key are taken for one: the open one that failed last.
+        states.sort(key=lambda state: (self.words.is_open(state.status), state.failed_at))
+        return {state.key: state for state in states}
 
     def read(self, keys: list[str], *, limit: int) -> Iterator[list[ForeignLetter]]:
         columns = SQL(", ").join(self.reader.letter)
@@ -149,6 +174,8 @@ class SqlLetters:
     def write_status(self, changes: list[Change], *, skip_locked: bool = False) -> set[str]:
         """One statement for each word, all in one transaction."""
         done: set[str] = set()
+        # Asked before anything is written, and not for rows that only are to be tried again.
+        most = self.most_by if any(change.by for change in changes) else None
         with writing(self.connection, seconds=self.seconds) as cursor:
             if skip_locked:
                 keys = array([change.seen.key for change in changes])
@@ -160,7 +187,7 @@ class SqlLetters:
                 statement = WRITE.format(
                     table=self.table,
                     key=self.key,
-                    status=Identifier(self.mapping.status),
+                    status=quote(self.mapping.status),
                     failed_at=as_moment("t", self.mapping.failed_at),
                     assignments=self._assignments(word),
                 )
@@ -171,19 +198,31 @@ class SqlLetters:
                         "keys": [change.seen.key for change in these],
                         "seen": [change.seen.status for change in these],
                         "failed": [change.seen.failed_at for change in these],
-                        "by": [change.by[:MOST_BY] or None for change in these],
+                        "by": [self._spell(change.by)[:most] or None for change in these],
                         "at": [change.at for change in these],
                     },
                 )
                 done |= {row[0] for row in cursor.fetchall()}
         return done
 
+    def _spell(self, name: str) -> str:
+        """The name as the source's encoding can hold it; a character that it has not is written as its number.
+
+        One name would otherwise keep a row, which is written with it, from ever being written.
+        """
+        encoding = self.connection.info.parameter_status("server_encoding") or "UTF8"
+        if encoding in HOLDS_ALL:
+            return name
+        # Of those that Python has no name for, only ASCII is sure.
+        codec = find_codec(encoding.replace("WIN", "cp")) or "ascii"
+        return name.encode(codec, "backslashreplace").decode(codec)
+
     def _assignments(self, word: str) -> Composed:
         """A row that is asked to be tried again keeps what it says of its last closing."""
-        sets = [SQL("{} = {}").format(Identifier(self.mapping.status), Literal(word))]
+        sets = [SQL("{} = {}").format(quote(self.mapping.status), Literal(double(word)))]
         for column, value in ((self.mapping.closed_by, "closed_by"), (self.mapping.closed_at, "closed_at")):
             if column and word != self.words.retry:
-                sets.append(SQL("{} = v.{}").format(Identifier(column), Identifier(value)))
+                sets.append(SQL("{} = v.{}").format(quote(column), quote(value)))
         return SQL(", ").join(sets)
 
     def _size(self) -> Composable:
@@ -191,15 +230,15 @@ class SqlLetters:
         mapping = self.mapping
         names = (mapping.payload, mapping.error_message, mapping.stacktrace)
         columns = [name for name in names if name and not name.startswith("$")]
-        sizes = [SQL("coalesce(pg_column_size({}), 0)").format(Identifier(name)) for name in columns]
+        sizes = [SQL("coalesce(pg_column_size({}), 0)").format(quote(name)) for name in columns]
         return SQL(" + ").join(sizes)
 
     def _open(self) -> Composable:
         if not self.mapping.status:
             return SQL("true")
         # Literals and no parameters: the planner takes a partial index only if it can see the words.
-        words = SQL(", ").join(Literal(word) for word in self.words.open)
-        return SQL("{} IN ({})").format(Identifier(self.mapping.status), words)
+        words = SQL(", ").join(Literal(double(word)) for word in self.words.open)
+        return SQL("{} IN ({})").format(quote(self.mapping.status), words)
 
     def _range(self, after: str, until: str = "") -> Composable:
         # A text that is not yet typed becomes whatever the key is.
@@ -217,7 +256,8 @@ class SqlLetters:
     ) -> list[tuple[Any, ...]]:
         query = statement.format(table=self.table, key=self.key, **parts)
         with reading(self.connection, seconds=seconds or self.seconds) as cursor:
-            cursor.execute(query, params)
+            # Even without a parameter: else what is doubled would stay so.
+            cursor.execute(query, params or {})
             return cursor.fetchall()
 
 
@@ -230,6 +270,14 @@ def count_fitting(sizes: Iterable[int]) -> int:
             break
         number += 1
     return number
+
+
+def find_codec(name: str) -> str:
+    """Empty: Python has none of this name."""
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return ""
 
 
 def array(values: list[str]) -> str:

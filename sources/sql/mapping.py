@@ -48,14 +48,28 @@ class Mapping:
 
     @property
     def identifier(self) -> Identifier:
-        """The table's name, with or without a schema, as it is written in a statement."""
+        """The table's name, with or without a schema, as Postgres reads it."""
         return Identifier(*self.table.split("."))
+
+    @property
+    def quoted(self) -> Identifier:
+        """The same as it is written in a statement."""
+        return quote(*self.table.split("."))
 
     @property
     def words(self) -> Words:
         if not self.status:
             return Words(("",))
         return Words(self.open, self.resolved, self.discarded or self.resolved, self.retry)
+
+
+def double(text: str) -> str:
+    """For a statement with parameters, where the driver takes a percent sign for one."""
+    return text.replace("%", "%%")
+
+
+def quote(*names: str) -> Identifier:
+    return Identifier(*map(double, names))
 
 
 # What must be columns: they are compared or written by the source itself.

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from psycopg.sql import SQL, Composable, Identifier, Literal
+from psycopg.sql import SQL, Composable, Literal
 
 from dlq.api import JsonbText, JsonText
 from sources.base import ForeignLetter, ForeignState
-from sources.sql.mapping import VALUES, Mapping
+from sources.sql.mapping import VALUES, Mapping, quote
 from sources.tracebacks import find_error_type
 
 UNKNOWN_CONSUMER = "unknown"
@@ -41,7 +41,7 @@ class RowReader:
     @cached_property
     def letter(self) -> list[Composable]:
         mapping = self.mapping
-        payload = Identifier(mapping.payload)
+        payload = quote(mapping.payload)
         return [
             *list_state(mapping),
             as_text(mapping.payload),
@@ -96,7 +96,7 @@ def list_state(mapping: Mapping) -> list[Composable]:
         as_text(mapping.key),
         as_text(mapping.status) if mapping.status else SQL("''"),
         as_moment(mapping.failed_at),
-        Identifier(mapping.attempts) if mapping.attempts else SQL("1"),
+        quote(mapping.attempts) if mapping.attempts else SQL("1"),
         as_text(mapping.closed_by) if mapping.closed_by else SQL("''"),
     ]
 
@@ -107,11 +107,11 @@ def make_state(row: tuple[Any, ...]) -> ForeignState:
 
 
 def as_text(column: str) -> Composable:
-    return SQL("{}::text").format(Identifier(column))
+    return SQL("{}::text").format(quote(column))
 
 
 def as_moment(*column: str) -> Composable:
-    return MOMENT.format(Identifier(*column))
+    return MOMENT.format(quote(*column))
 
 
 def read_payload(payload_type: str, text: str | None) -> str | bytes | None:

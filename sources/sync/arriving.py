@@ -1,9 +1,11 @@
 """Rows that are open at their source become letters, or open theirs again; the caller has opened the transaction.
 
 Those that are as they were last seen change nothing: their letters may have been dealt with since.
-1. Rows that are known are noted as they are now. From here on the trigger sees no difference, so nothing is owed.
-2. The failures are recorded: a new letter, or a newer try of a known one. The letters that the rows had until now are
+1. The failures are recorded: a new letter, or a newer try of a known one. The letters that the rows had until now are
    locked with those, all in the order of their ids, as by everybody: some of them are closed in 5.
+2. In the midst of that, when the letters are locked and none is changed, rows that are known are noted as they are now:
+   letters are locked before their rows, as by whoever closes or purges them. From here on the trigger sees no
+   difference, so nothing is owed.
 3. Rows that are new are noted with their letters, and those whose key was of another event before.
 4. Letters that are closed all the same open again: the source has the last word on its own row.
 5. A letter whose open row has become another event's is closed, as if the row were gone, unless another row of it is
@@ -56,13 +58,18 @@ ON CONFLICT (source, key) DO UPDATE SET
 def take_rows(source: str, words: Words, rows: list[ForeignLetter]) -> None:
     """At most as many as one batch of recording takes: they are one transaction."""
     before = find_rows(source, (row.key for row in rows)) if rows else {}
+    # Those that share a key are taken for one, which is the one that failed last.
+    rows = list({row.key: row for row in sorted(rows, key=lambda row: row.failed_at)}.values())
     rows = [row for row in rows if is_news(before.get(row.key), row.state, words)]
     if not rows:
         return
     note_undone(source, words, rows, before)
-    note_seen(source, words, [row.state for row in rows if row.key in before])
     had = {known.letter_id for row in rows if (known := before.get(row.key))}
-    ids = record_failures((make_failure(source, row) for row in rows), lock_too=had)
+    ids = record_failures(
+        (make_failure(source, row) for row in rows),
+        lock_too=had,
+        once_locked=lambda: note_seen(source, words, [row.state for row in rows if row.key in before]),
+    )
     taken = [(row, letter_id, before.get(row.key)) for row, letter_id in zip(rows, ids, strict=True)]
     new = [(row, letter_id) for row, letter_id, known in taken if not known or known.letter_id != letter_id]
     add_rows(source, words, new)

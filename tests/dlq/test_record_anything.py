@@ -127,6 +127,26 @@ def test_a_value_that_no_jsonb_can_hold_is_kept_as_text() -> None:
         assert read(record_failure(consumer="c", event_id=str(id(payload)), payload=payload)).payload_text
 
 
+class Unwritable:
+    def __repr__(self) -> str:
+        raise OSError("not now")
+
+
+@pytest.mark.parametrize("payload", [{"n": 10**5000}, {1j: Unwritable()}], ids=["digits", "object"])
+def test_a_value_that_python_itself_cannot_write_is_recorded_all_the_same(payload: Any) -> None:
+    shown = read(record_failure(consumer="c", event_id="e", payload=payload, error=ValueError(payload)))
+    assert shown.payload_text == "<dict that cannot be written>"
+
+
+@pytest.mark.parametrize(
+    "category", [None, 5, Unwritable(), "dépendance"], ids=["none", "number", "object", "word"]
+)
+def test_an_error_that_has_a_category_of_its_own_is_classified_all_the_same(category: Any) -> None:
+    """A replay hands over what the handler's exception calls its category, whatever that is."""
+    record_failure(consumer="c", event_id="e", error=TimeoutError("too slow"), category=category)
+    assert DeadLetter.objects.get().category == "transient"
+
+
 def test_a_megabyte_of_error_text_is_kept_in_full_and_shown_in_short() -> None:
     message = "order 1 failed " * 70_000
     letter_id = record_failure(consumer="c", event_id="e", error_message=message, stacktrace=message)

@@ -101,6 +101,53 @@ def test_a_new_letter_in_a_group_that_was_closed_is_a_regression() -> None:
     )
 
 
+def close_as(resolution: str, hours: int, *letters: DeadLetter) -> None:
+    status = "discarded" if resolution == "discarded" else "resolved"
+    DeadLetter.objects.filter(pk__in=[letter.pk for letter in letters]).update(
+        status=status, resolution=resolution, closed_at=T + timedelta(hours=hours), closed_by="someone"
+    )
+
+
+def regressed_at() -> datetime | None:
+    return FailureGroup.objects.get().regressed_at
+
+
+@pytest.mark.parametrize("resolution", ["replayed", "by_hand", "rebuilt", "discarded"])
+def test_a_new_letter_in_a_group_of_which_each_was_closed_here_is_a_regression(resolution: str) -> None:
+    first, second = fail("e1"), fail("e2")
+    close_as(resolution, 1, first)
+    fail("e3", T + timedelta(hours=2))
+    # The second is open still: it is the same trouble as before.
+    assert regressed_at() is None
+    close_as(resolution, 3, first, second, DeadLetter.objects.get(event_id="e3"))
+    fail("e4", T + timedelta(hours=2))
+    # That is older than what put the others right.
+    assert regressed_at() is None
+    close_as(resolution, 3, DeadLetter.objects.get(event_id="e4"))
+    fail("e5", T + timedelta(hours=4))
+    assert regressed_at() == T + timedelta(hours=4)
+    fail("e6", T + timedelta(hours=5))
+    assert regressed_at() == T + timedelta(hours=4)
+    assert_counters_are_right()
+
+
+@pytest.mark.parametrize(
+    ("resolution", "error_type"),
+    # Whose owner tries by itself, and what passes by itself.
+    [("at_source", "ValueError"), ("replayed", "TimeoutError")],
+)
+def test_what_nobody_took_for_mended_is_no_regression(resolution: str, error_type: str) -> None:
+    close_as(resolution, 1, fail("e1", error_type=error_type))
+    fail("e2", T + timedelta(hours=2), error_type=error_type)
+    assert regressed_at() is None
+
+
+def test_what_a_rebuild_finds_failing_again_is_no_regression() -> None:
+    close_as("rebuilt", 1, fail("e1"))
+    fail("e2", T + timedelta(hours=2), is_regression=False)
+    assert regressed_at() is None
+
+
 def test_a_parked_event_has_no_error_and_fails_like_any_other() -> None:
     parked = Parked(consumer="billing", event_id="e2", sequence_key="order-1", parked_at=T)
     park_events([parked, parked])

@@ -1,5 +1,8 @@
 """redrive.toml is read strictly: what makes no sense stops the start with a sentence that names table and key."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from traceback import format_exception
 from typing import Any
@@ -11,6 +14,7 @@ from django.core.management import call_command
 from dashboard.config import Config, read_config
 from dashboard.env import Env
 from sources.connect import is_address
+from sources.masked import refuse_masked
 from sources.models import SourceState
 from sources.registry import list_sources
 from sources.sync.sync import sync_source
@@ -145,6 +149,64 @@ def test_a_source_that_cannot_work_is_refused(settings: Any, values: dict[str, A
         list_sources()
     assert "[sources.x]" in str(raised.value)
     assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "masked", "sentence"),
+    [
+        (
+            {"kind": "eventsource-py", "dsn": DSN},
+            "$.tenant_id",
+            "[sources.x] (kind eventsource-py) takes tenant from $.tenant_id",
+        ),
+        (MAPPING | {"sequence": "$.customer.email"}, "$.customer", "takes sequence from $.customer.email"),
+        (MAPPING | {"trace": "$.customer"}, "$.customer.email", "takes trace from $.customer, "),
+        (MAPPING | {"event_id": "$.items.0.card"}, "$.items[*].card", "takes event_id from $.items.0.card"),
+        (MAPPING | {"event_type": "$.items.-1"}, "$.items[*].card", "takes event_type from $.items.-1"),
+        (MAPPING | {"consumer": "$.lines.0"}, "$.lines.0", "takes consumer from $.lines.0"),
+    ],
+)
+def test_what_everybody_sees_is_not_taken_from_where_it_is_masked(
+    settings: Any, values: dict[str, Any], masked: str, sentence: str
+) -> None:
+    settings.SOURCES, settings.CONSUMERS = {"x": values}, {}
+    settings.MASKED_PATHS = ["$.iban", masked]
+    with pytest.raises(ImproperlyConfigured) as raised:
+        refuse_masked(list_sources())
+    assert sentence in str(raised.value)
+    assert f"REDRIVE_MASKED_PATHS masks at {masked};" in str(raised.value)
+    settings.MASKED_PATHS = ["$.iban"]
+    refuse_masked(list_sources())
+
+
+def test_nor_is_a_consumers_sequence(settings: Any) -> None:
+    settings.SOURCES, settings.MASKED_PATHS = {}, ["$.account"]
+    settings.CONSUMERS = {"x/Ledger": {"sequence": "$.account"}, "x/Mails": {"target": "source"}}
+    with pytest.raises(ImproperlyConfigured) as raised:
+        refuse_masked([])
+    assert "[consumers.'x/Ledger'] takes sequence from $.account" in str(raised.value)
+
+
+def test_an_errors_text_may_hold_what_is_masked_since_that_is_taken_out(settings: Any) -> None:
+    settings.SOURCES = {"x": MAPPING | {"error_message": "$.error", "stacktrace": "$.error.trace"}}
+    settings.CONSUMERS, settings.MASKED_PATHS = {}, ["$.error"]
+    refuse_masked(list_sources())
+
+
+def test_a_start_with_a_masked_sequence_ends_with_that_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "redrive.toml"
+    path.write_text("[consumers.'x/Ledger']\nsequence = '$.account'\n")
+    more = {"REDRIVE_CONFIG": str(path), "REDRIVE_MASKED_PATHS": "$.account"}
+    started = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        env=os.environ | more,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert started.returncode != 0
+    assert "takes sequence from $.account" in started.stdout + started.stderr
 
 
 @pytest.mark.django_db

@@ -178,3 +178,62 @@ def test_rows_without_a_key_are_not_read_and_the_source_says_so(
     finally:
         foreign.execute("TRUNCATE failed_messages")
         foreign.execute("ALTER TABLE failed_messages ALTER message_id SET NOT NULL")
+
+
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        ("varchar(5)", "olga."),
+        ("char(5)", "olga."),
+        ("short", "olga."),
+        ("varchar", "olga.andersson"),
+        ("name", None),
+    ],
+)
+def test_a_name_that_is_too_long_for_its_column_is_cut(
+    make_foreign: Callable[..., Foreign], sync: Sync, column: str, written: str | None
+) -> None:
+    foreign, name = make_foreign("sql"), "olga.andersson" if written else "o" * 100
+    foreign.execute("CREATE DOMAIN short AS varchar(5)")
+    foreign.execute(f"ALTER TABLE failed_messages ALTER done_by TYPE {column}")
+    try:
+        [key] = foreign.add()
+        sync()
+        DeadLetter.objects.update(status="resolved", resolution="by_hand", closed_by=name)
+        assert sync().error == ""
+        assert foreign.get_status(key) == ("done", written or "o" * 63)
+        assert not OwedWrite.objects.exists()
+    finally:
+        foreign.execute("ALTER TABLE failed_messages ALTER done_by TYPE text")
+        foreign.execute("DROP DOMAIN short")
+
+
+def test_names_and_words_may_hold_a_percent_sign(make_foreign: Callable[..., Foreign], sync: Sync) -> None:
+    names = {
+        "resolved": "100%s",
+        "open": ["50%", "0%"],
+        "retry": "0%",
+        "status": "is%s",
+        "error_message": "why%",
+    }
+    foreign = make_foreign("sql", table="odd%t", **names)
+    foreign.execute("""
+        CREATE TABLE "odd%%t" (LIKE failed_messages INCLUDING DEFAULTS);
+        ALTER TABLE "odd%%t" RENAME state TO "is%%s";
+        ALTER TABLE "odd%%t" RENAME error TO "why%%";
+        ALTER TABLE "odd%%t" ALTER "is%%s" DROP DEFAULT;
+        ALTER TABLE "odd%%t" ALTER "is%%s" TYPE text
+    """)
+    try:
+        foreign.execute("""
+            INSERT INTO "odd%%t" ("Handler", message_id, body, "why%%", "is%%s") VALUES ('a', 'b', '{}', 'c', '50%%')
+        """)
+        assert sync().error == ""
+        DeadLetter.objects.update(status="resolved", resolution="by_hand", closed_by="100%s")
+        assert sync().error == ""
+        assert foreign.execute('SELECT "is%%s", done_by FROM "odd%%t" WHERE %(x)s', x=True) == [
+            ("100%s", "100%s")
+        ]
+        assert not OwedWrite.objects.exists()
+    finally:
+        foreign.execute('DROP TABLE "odd%%t"')

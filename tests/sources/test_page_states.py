@@ -14,7 +14,8 @@ from dashboard.models import Run
 from dashboard.runs.operations import cancel_run, pause_run
 from dlq.models import DeadLetter
 from sources import orphans, queries
-from sources.models import OwedRelease, SourceState
+from sources.models import MovedRow, OwedRelease, SourceState
+from sources.needs import find_moved
 from sources.sync import importing
 from tests.markup import read_html
 from tests.sources.foreign import Foreign
@@ -180,3 +181,17 @@ def test_a_reason_that_is_too_long_is_told_how_long_it_may_be(
     answer = operator.post(RELEASE, fields)
     assert answer.status_code == 400
     assert "A reason can have at most 500 characters; this one has 501." in read_html(answer)
+
+
+def test_many_rows_of_one_source_that_moved_hide_none_of_another(settings: Any) -> None:
+    settings.SOURCES = {
+        name: {"kind": "eventsource-py", "dsn": NOWHERE} for name in ("busy", "quiet", "still")
+    }
+    moved = {"letter_id": 1, "actor": "alice", "wanted": "resolved", "found": "failed", "at": timezone.now()}
+    for name, number in (("busy", 1200), ("quiet", 1), ("still", 0)):
+        SourceState.objects.create(name=name, kind="eventsource-py")
+        MovedRow.objects.bulk_create(MovedRow(source=name, key=str(n), **moved) for n in range(number))
+    assert [need.headline for need in find_moved()] == [
+        "Rows of busy moved before they could be written",
+        "Rows of quiet moved before they could be written",
+    ]
