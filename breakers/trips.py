@@ -2,8 +2,8 @@
 
 A trip is a row before it is in Redis. If the process dies between the two, or Redis is away or emptied, beat does it
 again from the row: `hold.lua` changes nothing if this trip holds the breaker already, `reset.lua` nothing if another
-one does. The end of a trip is a reset, also where Redis never heard of the trip: what is open there by itself is closed,
-unless it left closed after that was asked for.
+one does. The end of a trip is a reset, also where Redis never heard of the trip: what is open there by itself is
+closed, unless it left closed after that was asked for.
 """
 
 from collections.abc import Iterable

@@ -91,8 +91,9 @@ def test_a_look_with_nothing_new_sweeps_nothing(
     foreign: Foreign, sync: Sync, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     foreign.add(3)
+    # The session would count the rows above only a moment later, and a sweep would look for them.
+    foreign.execute("SELECT pg_stat_force_next_flush()")
     sync()
-    # The counts of the rows above may come a moment later.
     until(lambda: forget_rest() and not sync_source("orders") and is_at_rest(foreign))
     swept: list[Any] = []
     monkeypatch.setattr(looking, "sweep_known", lambda *_: swept.append(1))
