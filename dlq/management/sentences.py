@@ -1,6 +1,6 @@
 """What `manage.py replay` says before it asks."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from breakers.api import Obstacle
 from dashboard.words import agree, counted
@@ -31,6 +31,10 @@ def describe_obstacles(obstacles: list[Obstacle] | None) -> Iterator[str]:
         yield from (one.sentence for one in obstacles)
 
 
+def name_runs(run_ids: Collection[int]) -> str:
+    return f"{agree(len(run_ids), 'run')} {', '.join(map(str, run_ids))}"
+
+
 def describe_letters(found: ReplayPreview) -> Iterator[str]:
     if found.count:
         yield f"{found.title}: {counted(found.sequence_count, 'sequence')}, in order."
@@ -42,8 +46,12 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
     for reason, number in found.left_out.items():
         yield f"{number:,} left out: {LEFT_OUT[reason]}."
     if found.in_run_count:
-        runs = f"{agree(len(found.run_ids), 'run')} {', '.join(map(str, found.run_ids))}"
-        yield f"{found.in_run_count:,} left out: in {runs}."
+        yield f"{found.in_run_count:,} left out: in {name_runs(found.run_ids)}."
+    if found.ahead:
+        stand = counted(found.ahead_count, "open letter stands", "open letters stand")
+        where = f"{agree(found.ahead_count, 'is', 'are')} in {name_runs(found.ahead)}"
+        unless = f"unless {agree(found.ahead_count, 'it is', 'they are')} settled by then"
+        yield f"{stand} before {agree(found.count, 'it', 'them')} and {where}: what stands behind is held, {unless}."
     if found.earlier_count:
         stand = counted(found.earlier_count, "open letter stands", "open letters stand")
         it = agree(found.earlier_count, "it", "them")

@@ -12,11 +12,13 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from dashboard.models import Lane, Run
+from dlq.management.sentences import describe_letters
 from dlq.models import DeadLetter, LetterRunItem
 from dlq.operations import Done
+from dlq.queries.replay import preview_replay
 from dlq.selection import select_ids
 from projections.models import Projection
-from tests.dlq.replay.conftest import run_all
+from tests.dlq.replay.conftest import run_all, totals
 from tests.dlq.replay.test_replay_pages import confirm
 
 Make = Callable[..., list[DeadLetter]]
@@ -121,6 +123,34 @@ def test_all_that_is_in_runs_already_is_linked_to_them(
     fail("g", events=1)
     html, _ = confirm(operator, "scope=matching")
     assert "6 more letters are in runs" in html
+
+
+@pytest.mark.parametrize("is_selected", [True, False])
+def test_what_another_run_has_of_the_same_sequences_and_stands_before_is_told(
+    operator: Client, make_letters: Make, away: None, start: Callable[..., Run], is_selected: bool
+) -> None:
+    def make(key: str, number: int) -> DeadLetter:
+        name = f"{key}{number}"
+        more = {"sequence_key": key, "sequence_no": number, "error_message": name}
+        return make_letters(1, source="kafka", consumer="c1", event_id=name, **more)[0]
+
+    first, second, third, last, other = (make(*place) for place in ("a1", "a2", "a3", "a4", "b1"))
+    # What another run has behind them, or of another sequence, holds up none of them.
+    run, *_ = [start(select_ids([letter.pk])) for letter in (first, last, other)]
+    chosen = [second.pk, third.pk] + ([first.pk, last.pk] if is_selected else [])
+    found = preview_replay(select_ids(chosen))
+    assert (found.count, found.ahead, found.in_run_count) == (2, {run.pk: 1}, 2 if is_selected else 0)
+    query = "&".join(f"id={pk}" for pk in chosen)
+    told = (
+        f"1 open letter stands before them and is in run {run.pk}: what stands behind is held, "
+        "unless that run has settled it by then."
+    )
+    assert told in strip_tags(confirm(operator, query)[0])
+    assert told.replace("that run has settled it", "it is settled") in list(describe_letters(found))
+    held = run_all(start(select_ids(chosen)))
+    assert totals(held) == {"held": 2}
+    LetterRunItem.objects.filter(run=run).update(is_active=False)
+    assert "stands before them and is in run" not in strip_tags(confirm(operator, query)[0])
 
 
 def test_what_was_chosen_is_kept_when_something_is_wrong(operator: Client, fail: Fail) -> None:
