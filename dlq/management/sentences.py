@@ -43,6 +43,9 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
     if found.follower_count:
         them = agree(found.follower_count, "is a follower that comes", "are followers that come")
         yield f"{found.follower_count:,} of them {them} along."
+    if found.replaced_count:
+        whose = "its payload" if found.count == 1 else f"the payload of {found.replaced_label} of them"
+        yield f"Somebody has replaced {whose}."
     for reason, number in found.left_out.items():
         yield f"{number:,} left out: {LEFT_OUT[reason]}."
     if found.in_run_count:

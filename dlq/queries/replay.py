@@ -30,8 +30,8 @@ from projections.api import LATER_EVENTS, NATIVE, Effects
 # How fast it will go is told from the last replays, and only from those that were more than a few letters.
 LOOKED_AT_RUNS = 20
 LONG_ENOUGH = 100
-# A count of later events stops here.
-MOST_LATER = 10_000
+# Counts of later events and of replaced payloads stop here.
+MOST_LATER = MOST_REPLACED = 10_000
 
 # Later events that no open or parked letter accounts for, of all sequences that the plan has; capped.
 LATER = f""", heads AS MATERIALIZED (
@@ -71,6 +71,12 @@ SELECT CASE WHEN l.tier = 'poison' THEN 'forced_poison' ELSE 'forced_not_offered
 FROM judged j JOIN dlq_deadletter l ON l.id = j.id
 WHERE %s AND j.fate = ANY(%s) AND (l.tier = 'poison' OR NOT l.offers_replay) GROUP BY 1
 UNION ALL
+SELECT 'replaced', '', '', '', count(*) FROM (
+    SELECT FROM judged j JOIN dlq_deadletter l ON l.id = j.id
+    JOIN dlq_override o ON (o.event_id, o.consumer, o.source) = (l.event_id, l.consumer, l.source)
+    WHERE j.fate = ANY(%s) AND o.kind = 'replaced' LIMIT {MOST_REPLACED + 1}
+) AS replaced
+UNION ALL
 {copies.ONLY_COPIES}"""  # noqa: S608
 
 
@@ -93,6 +99,8 @@ class ReplayPreview:
     later_count: int
     # Those that are the only copy of their event; counted up to MOST_COPIES.
     only_copy_count: int
+    # Those whose payload somebody replaced; counted up to MOST_REPLACED.
+    replaced_count: int
     # What is taken only because somebody insists, by the reason for which it would stay.
     forced: dict[str, int]
     health: list[Health]
@@ -162,6 +170,12 @@ class ReplayPreview:
         return f"Over {most:,}" if self.only_copy_count > most else f"{self.only_copy_count:,}"
 
     @property
+    def replaced_label(self) -> str:
+        return (
+            f"over {MOST_REPLACED:,}" if self.replaced_count > MOST_REPLACED else f"{self.replaced_count:,}"
+        )
+
+    @property
     def seconds(self) -> float | None:
         return self.count / self.usual_rate if self.usual_rate else None
 
@@ -173,7 +187,15 @@ class ReplayPreview:
 
 def preview_replay(selection: Selection, *, force: bool = False, with_earlier: bool = False) -> ReplayPreview:
     plan = make_plan(selection, force=force, with_earlier=with_earlier)
-    values = [plan.fates, plan.fates, plan.fates, force, plan.fates, *copies.list_values(plan.fates)]
+    values = [
+        plan.fates,
+        plan.fates,
+        plan.fates,
+        force,
+        plan.fates,
+        plan.fates,
+        *copies.list_values(plan.fates),
+    ]
     rows = fetch(SUM_PLAN, plan, values)
     ahead = {int(run_id): number for fate, run_id, _, _, number in rows if fate == "ahead"}
     fates, consumers, event_types = Counter[str](), Counter[str](), Counter[str]()
@@ -186,7 +208,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
             event_types[event_type] += number
     fates.pop("ahead", 0)
     sequence_count, later_count = fates.pop("sequences"), fates.pop("later")
-    only_copy_count = fates.pop("only_copies")
+    only_copy_count, replaced_count = fates.pop("only_copies"), fates.pop("replaced")
     forced = {name: fates.pop(f"forced_{name}", 0) for name in ("poison", "not_offered")}
     plan = plan.only(takes)
     return ReplayPreview(
@@ -201,6 +223,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         ahead=dict(sorted(ahead.items())),
         later_count=later_count,
         only_copy_count=only_copy_count,
+        replaced_count=replaced_count,
         forced={name: number for name, number in forced.items() if number},
         # Several consumers may share a target, which says the same of each.
         health=list(dict.fromkeys(target.get_health() for _, target in sorted(plan.targets.items()))),

@@ -13,7 +13,7 @@ from django.utils.html import strip_tags
 
 from dashboard.models import Lane, Run
 from dlq.management.sentences import describe_letters
-from dlq.models import DeadLetter, LetterRunItem
+from dlq.models import DeadLetter, LetterRunItem, Override
 from dlq.operations import Done
 from dlq.queries.replay import preview_replay
 from dlq.selection import select_ids
@@ -151,6 +151,35 @@ def test_what_another_run_has_of_the_same_sequences_and_stands_before_is_told(
     assert totals(held) == {"held": 2}
     LetterRunItem.objects.filter(run=run).update(is_active=False)
     assert "stands before them and is in run" not in strip_tags(confirm(operator, query)[0])
+
+
+def test_how_many_have_a_replaced_payload_is_told(
+    operator: Client, fail: Fail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail("a", "b", events=2)
+    first, second, *_ = DeadLetter.objects.order_by("pk")
+
+    def read(query: str = "scope=matching") -> str:
+        return strip_tags(confirm(operator, query)[0])
+
+    assert "has replaced" not in read()
+    Override.objects.create(
+        source="native", consumer="letters", event_id=first.event_id, kind="discarded", actor="olga"
+    )
+    # The same event of another consumer is another letter's.
+    Override.objects.create(
+        source="native", consumer="mailer", event_id=second.event_id, kind="replaced", actor="olga"
+    )
+    assert "has replaced" not in read()
+    Override.objects.update(consumer="letters", kind="replaced", payload={"amount": 7})
+    found = preview_replay(select_ids([first.pk, second.pk]))
+    assert (found.count, found.replaced_count) == (4, 2)
+    assert "Somebody has replaced the payload of 2 of them." in read()
+    assert "Somebody has replaced the payload of 2 of them." in list(describe_letters(found))
+    monkeypatch.setattr("dlq.queries.replay.MOST_REPLACED", 1)
+    assert "Somebody has replaced the payload of over 1 of them." in read()
+    DeadLetter.objects.filter(status="parked").delete()
+    assert "Somebody has replaced its payload." in read(f"id={first.pk}")
 
 
 def test_what_was_chosen_is_kept_when_something_is_wrong(operator: Client, fail: Fail) -> None:
