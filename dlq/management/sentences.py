@@ -66,9 +66,16 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
     if found.later_count:
         were = agree(found.later_count, "event was", "events were")
         yield f"{found.later_label} later {were} handled already; --acknowledge it."
+    yield from describe_dry_run(found, "sequence")
     for health in found.health:
         yield health.sentence
     yield from describe_obstacles(found.obstacles)
+
+
+def describe_dry_run(found: ReplayPreview | EventsPreview, what: str) -> Iterator[str]:
+    if found.beyond_count and not found.no_dry_run:
+        rest = counted(found.beyond_count, "that comes", "that come")
+        yield f"Of a {what} a dry run tries the first {found.most_together:,}: it holds {rest} after those."
 
 
 def describe_events(found: EventsPreview) -> Iterator[str]:
@@ -83,5 +90,6 @@ def describe_events(found: EventsPreview) -> Iterator[str]:
         was = agree(found.count, "It was", "They were")
         its = agree(found.count, "its effects are", "their effects are")
         yield f"{was} handled before: {its} repeated, and come after later events; --acknowledge it."
+        yield from describe_dry_run(found, "stream")
         yield found.health.sentence
     yield from describe_obstacles(found.obstacles)

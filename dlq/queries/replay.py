@@ -24,7 +24,7 @@ from dlq.queries.plan import (
 )
 from dlq.queries.totals import list_most
 from dlq.selection import Selection
-from dlq.targets import HandlerTarget, Health
+from dlq.targets import HandlerTarget, Health, handler
 from projections.api import LATER_EVENTS, NATIVE, Effects
 
 # How fast it will go is told from the last replays, and only from those that were more than a few letters.
@@ -50,7 +50,7 @@ COUNT_LATER = f"{{judged}}{LATER} SELECT count(*) FROM unaccounted"  # noqa: S60
 # One look at all that the selection touches; in what is taken, a sequence counts once. Of what other runs have, that
 # which stands before something taken, by the run.
 SUM_PLAN = f"""{{judged}}{LATER}, ends AS (
-    SELECT source, consumer, sequence_key, max(ARRAY[sequence_no, id]) AS last
+    SELECT source, consumer, sequence_key, max(ARRAY[sequence_no, id]) AS last, count(*) AS number
     FROM judged WHERE fate = ANY(%s) AND sequence_key <> '' GROUP BY 1, 2, 3
 )
 SELECT fate, source, consumer, event_type, count(*) FROM judged GROUP BY 1, 2, 3, 4
@@ -60,6 +60,8 @@ SELECT 'sequences', '', '', '', count(DISTINCT (source, consumer, sequence_key))
 FROM judged WHERE fate = ANY(%s)
 UNION ALL
 SELECT 'later', '', '', '', count(*) FROM unaccounted
+UNION ALL
+SELECT 'beyond', '', '', '', coalesce(sum(number - %s), 0)::bigint FROM ends WHERE number > %s
 UNION ALL
 SELECT 'ahead', i.run_id::text, '', '', count(*)
 FROM judged j
@@ -107,6 +109,8 @@ class ReplayPreview:
     # Breakers that are not closed, of targets or declared by the consumers' code; None: Redis does not answer.
     obstacles: list[Obstacle] | None
     no_dry_run: str
+    # Those of longer sequences than a dry run tries together, which it holds.
+    beyond_count: int
     # Letters a second; None: nobody can tell.
     usual_rate: float | None
 
@@ -176,6 +180,10 @@ class ReplayPreview:
         )
 
     @property
+    def most_together(self) -> int:
+        return handler.BATCH_SIZE
+
+    @property
     def seconds(self) -> float | None:
         return self.count / self.usual_rate if self.usual_rate else None
 
@@ -191,6 +199,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         plan.fates,
         plan.fates,
         plan.fates,
+        *[handler.BATCH_SIZE] * 2,
         force,
         plan.fates,
         plan.fates,
@@ -208,6 +217,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
             event_types[event_type] += number
     fates.pop("ahead", 0)
     sequence_count, later_count = fates.pop("sequences"), fates.pop("later")
+    beyond_count = fates.pop("beyond")
     only_copy_count, replaced_count = fates.pop("only_copies"), fates.pop("replaced")
     forced = {name: fates.pop(f"forced_{name}", 0) for name in ("poison", "not_offered")}
     plan = plan.only(takes)
@@ -231,6 +241,7 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
             (target.name for target in plan.targets.values()), used_by=(name for _, name in plan.targets)
         ),
         no_dry_run=why_no_dry_run(plan),
+        beyond_count=beyond_count,
         usual_rate=find_usual_rate(),
     )
 

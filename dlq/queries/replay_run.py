@@ -18,7 +18,7 @@ from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.outcomes import FAILED, NEW
 from dlq.replay.queue import list_next
-from dlq.targets import find_target
+from dlq.targets import find_target, handler
 
 # A note ends with the letter that stands in the way, which is another one in every sequence.
 WHICH_LETTER = re.compile(r" \(letter \d+\)$")
@@ -66,6 +66,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "most_counted": MOST_COUNTED,
         "joined": joined,
         "besides": describe_joined(run, joined),
+        "most_together": handler.BATCH_SIZE,
         "afterwards": "and all of it was undone" if was_tried else "",
         "may_repeat": items.filter(outcome__in=list_repeatable(run, options)).exists(),
     }
