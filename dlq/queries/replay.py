@@ -235,8 +235,11 @@ def preview_replay(selection: Selection, *, force: bool = False, with_earlier: b
         only_copy_count=only_copy_count,
         replaced_count=replaced_count,
         forced={name: number for name, number in forced.items() if number},
-        # Several consumers may share a target, which says the same of each.
-        health=list(dict.fromkeys(target.get_health() for _, target in sorted(plan.targets.items()))),
+        # Several consumers may share a target, which is asked once: one that is away takes its time.
+        health=[
+            target.get_health()
+            for target in {one.name: one for _, one in sorted(plan.targets.items())}.values()
+        ],
         obstacles=find_obstacles(
             (target.name for target in plan.targets.values()), used_by=(name for _, name in plan.targets)
         ),

@@ -1,8 +1,10 @@
 """What the preview of a replay says in its rarer states: many consumers, letters that stay, options given before."""
 
 import re
+import socketserver
 from collections.abc import Callable
 from datetime import timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -49,6 +51,33 @@ def test_several_consumers_are_named_up_to_five_and_the_rest_counted(
     assert rest in text
     assert text.count("Goes to api: POST http://127.0.0.1:1/, behind the breaker api.") == 1
     assert ("more consumer" in text) is bool(rest)
+
+
+def test_a_target_of_several_consumers_is_asked_once_how_it_is(make_letters: Make, settings: Any) -> None:
+    """A broker that is away costs a second or two of the page, and not that for each consumer."""
+    for n in range(5):
+        make_letters(1, source="kafka", consumer=f"c{n}", event_id=f"e{n}")
+
+    def count_asked(consumers: int) -> int:
+        asked.clear()
+        settings.CONSUMERS = {f"kafka/c{n}": {"target": "theirs"} for n in range(consumers)}
+        found = preview_replay(select_ids(ids))
+        assert (found.count, len(found.health)) == (consumers, 1)
+        assert "Its broker does not answer" in found.health[0].sentence
+        return len(asked)
+
+    asked: list[Any] = []
+    ids = list(DeadLetter.objects.values_list("pk", flat=True))
+    with socketserver.TCPServer(("127.0.0.1", 0), lambda *peer: asked.append(peer)) as broker:
+        Thread(target=broker.serve_forever, daemon=True).start()
+        url = f"redis://127.0.0.1:{broker.server_address[1]}/0"
+        settings.TARGETS = {
+            "theirs": {"kind": "celery", "broker_url": url, "task": "shop.handle", "timeout_seconds": 1}
+        }
+        try:
+            assert count_asked(5) == count_asked(1) > 0
+        finally:
+            broker.shutdown()
 
 
 def test_how_long_it_takes_is_told_from_replays_that_were_long_enough(
