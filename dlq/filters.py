@@ -3,23 +3,26 @@
 import json
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.forms import BoundField
+from django.utils import timezone
 
 from dashboard.fields import NamedChoiceField, NumberField, TextField, TimeField
+from dashboard.models import Run
 from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
 from dlq.masking import MASKED, Masker
-from dlq.models import DeadLetter, LetterBody
+from dlq.models import DeadLetter, LetterBody, LetterRunItem
 from dlq.models.letter import IS_OPEN, LetterQuerySet
 from dlq.models.words import Category, Status, Tier
+from dlq.retention import KEEP_ITEMS_DAYS
 
 OPEN, CLOSED, ANY = "open", "closed", "any"
 STATUSES = {
@@ -74,7 +77,7 @@ EQUAL = {
     "sequence": "sequence_key",
 }
 FIRST = ("words", "status", "consumer", "error_type", "category")
-# More bodies than this match: they are no longer looked up one by one.
+# More bodies than this match, or more letters were in the run: they are no longer looked up one by one.
 MOST_BODIES = 1_000
 
 
@@ -125,6 +128,13 @@ class LetterFilter(forms.Form):
         label="Group",
         error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), "It must be a group's number."),
     )
+    run = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**63 - 1,
+        label="Run",
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), "It must be a run's number."),
+    )
     path = text("Payload path")
     value = text("Payload value")
 
@@ -164,6 +174,17 @@ class LetterFilter(forms.Form):
 
     def clean_until(self) -> datetime | None:
         return in_utc(self.cleaned_data["until"])
+
+    def clean_run(self) -> int | None:
+        number: int | None = self.cleaned_data["run"]
+        run = Run.objects.filter(pk=number).first() if number else None
+        if number and run is None:
+            raise forms.ValidationError(f"There is no run {number}.")
+        if run and not has_items(run):
+            raise forms.ValidationError(
+                f"It is known for {KEEP_ITEMS_DAYS} days which letters a run had; run {number} ended before that."
+            )
+        return number
 
     def clean_path(self) -> Path:
         if not self.cleaned_data["path"]:
@@ -215,11 +236,16 @@ class LetterFilter(forms.Form):
         return self.wanted.keys() <= COUNTED
 
     @property
+    def looks_elsewhere(self) -> bool:
+        """Whether the letters alone do not tell which of them match."""
+        return self.looks_into_bodies or "run" in self.wanted
+
+    @property
     def looks_into_bodies(self) -> bool:
         return bool(self.wanted.keys() & {"words", "path"})
 
     def letters(self) -> LetterQuerySet:
-        """The letters that match, but for words and payload."""
+        """The letters that match, but for words, payload and run."""
         wanted = self.wanted
         conditions = STATUSES[wanted["status"]]
         conditions &= Q(**{EQUAL[name]: value for name, value in wanted.items() if name in EQUAL})
@@ -260,19 +286,40 @@ class LetterFilter(forms.Form):
 
     def matching(self) -> LetterQuerySet:
         """Exactly those that match, however long it takes to find them."""
-        if not self.looks_into_bodies:
-            return self.letters()
-        return self.letters().filter(Exists(self.bodies().filter(letter=OuterRef("pk"))))
+        return self.narrow(self.letters())
+
+    def narrow(self, letters: LetterQuerySet) -> LetterQuerySet:
+        """Those of the letters of which words, payload and run match, each looked up by itself."""
+        if self.looks_into_bodies:
+            letters = letters.filter(Exists(self.bodies().filter(letter=OuterRef("pk"))))
+        if "run" in self.wanted:
+            letters = letters.filter(Exists(self.items().filter(letter=OuterRef("pk"))))
+        return letters
+
+    def items(self) -> QuerySet[LetterRunItem]:
+        return LetterRunItem.objects.filter(run=self.wanted["run"])
 
     @cached_property
-    def body_ids(self) -> list[int] | None:
-        """The letters whose bodies match; None if they are many, so that a page's search must be bounded."""
-        return self.find_bodies(MOST_BODIES)
+    def few_ids(self) -> list[int] | None:
+        """The letters of which words, payload and run match; None if they are many: a page's search must be bounded."""
+        return self.find_ids(MOST_BODIES)
 
-    def find_bodies(self, most: int) -> list[int] | None:
-        """The letters whose bodies match; None if there are more of them."""
-        ids = list(self.bodies().values_list("letter_id", flat=True)[: most + 1])
+    def find_ids(self, most: int) -> list[int] | None:
+        """The letters of which words, payload and run match; None if there are more of them."""
+        bodies = self.bodies()
+        if "run" in self.wanted:
+            ids = list(self.items().values_list("letter_id", flat=True)[: most + 1])
+            if len(ids) > most or not self.looks_into_bodies:
+                # An event that was handled once more may have none.
+                return [pk for pk in ids if pk] if len(ids) <= most else None
+            bodies = bodies.filter(RawSQL("dlq_letterbody.letter_id = ANY(%s)", [ids], BooleanField()))
+        ids = list(bodies.values_list("letter_id", flat=True)[: most + 1])
         return ids if len(ids) <= most else None
+
+
+def has_items(run: Run) -> bool:
+    """Whether it is still known which letters the run had."""
+    return not run.ended_at or run.ended_at > timezone.now() - timedelta(days=KEEP_ITEMS_DAYS)
 
 
 def in_utc(value: datetime | None) -> datetime | None:

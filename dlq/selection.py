@@ -49,10 +49,10 @@ def select_ids(ids: list[int], watermark: int | None = None) -> Selection:
 
 def select_matching(letter_filter: LetterFilter, watermark: int | None = None) -> Selection:
     """All that match, up to the watermark; without one, up to the newest letter there is now."""
-    if letter_filter.looks_into_bodies and letter_filter.find_bodies(MOST_SEARCHED) is None:
+    if letter_filter.looks_elsewhere and letter_filter.find_ids(MOST_SEARCHED) is None:
         raise SelectionError(
-            f"More than {MOST_SEARCHED:,} letters have these words or this value, so not all were looked at; "
-            "filter by consumer, group or time instead."
+            f"More than {MOST_SEARCHED:,} letters have these words or this value, or were in this run, so not all were "
+            "looked at; filter by consumer, group or time instead."
         )
     if watermark is None:
         watermark = newest_id()

@@ -1,6 +1,6 @@
 """What `manage.py replay` says before it asks."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from breakers.api import Obstacle
 from dashboard.words import agree, counted
@@ -31,6 +31,10 @@ def describe_obstacles(obstacles: list[Obstacle] | None) -> Iterator[str]:
         yield from (one.sentence for one in obstacles)
 
 
+def name_runs(run_ids: Collection[int]) -> str:
+    return f"{agree(len(run_ids), 'run')} {', '.join(map(str, run_ids))}"
+
+
 def describe_letters(found: ReplayPreview) -> Iterator[str]:
     if found.count:
         yield f"{found.title}: {counted(found.sequence_count, 'sequence')}, in order."
@@ -39,11 +43,18 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
     if found.follower_count:
         them = agree(found.follower_count, "is a follower that comes", "are followers that come")
         yield f"{found.follower_count:,} of them {them} along."
+    if found.replaced_count:
+        whose = "its payload" if found.count == 1 else f"the payload of {found.replaced_label} of them"
+        yield f"Somebody has replaced {whose}."
     for reason, number in found.left_out.items():
         yield f"{number:,} left out: {LEFT_OUT[reason]}."
     if found.in_run_count:
-        runs = f"{agree(len(found.run_ids), 'run')} {', '.join(map(str, found.run_ids))}"
-        yield f"{found.in_run_count:,} left out: in {runs}."
+        yield f"{found.in_run_count:,} left out: in {name_runs(found.run_ids)}."
+    if found.ahead:
+        stand = counted(found.ahead_count, "open letter stands", "open letters stand")
+        where = f"{agree(found.ahead_count, 'is', 'are')} in {name_runs(found.ahead)}"
+        unless = f"unless {agree(found.ahead_count, 'it is', 'they are')} settled by then"
+        yield f"{stand} before {agree(found.count, 'it', 'them')} and {where}: what stands behind is held, {unless}."
     if found.earlier_count:
         stand = counted(found.earlier_count, "open letter stands", "open letters stand")
         it = agree(found.earlier_count, "it", "them")
@@ -55,9 +66,16 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
     if found.later_count:
         were = agree(found.later_count, "event was", "events were")
         yield f"{found.later_label} later {were} handled already; --acknowledge it."
+    yield from describe_dry_run(found, "sequence")
     for health in found.health:
         yield health.sentence
     yield from describe_obstacles(found.obstacles)
+
+
+def describe_dry_run(found: ReplayPreview | EventsPreview, what: str) -> Iterator[str]:
+    if found.beyond_count and not found.no_dry_run:
+        rest = counted(found.beyond_count, "that comes", "that come")
+        yield f"Of a {what} a dry run tries the first {found.most_together:,}: it holds {rest} after those."
 
 
 def describe_events(found: EventsPreview) -> Iterator[str]:
@@ -72,5 +90,6 @@ def describe_events(found: EventsPreview) -> Iterator[str]:
         was = agree(found.count, "It was", "They were")
         its = agree(found.count, "its effects are", "their effects are")
         yield f"{was} handled before: {its} repeated, and come after later events; --acknowledge it."
+        yield from describe_dry_run(found, "stream")
         yield found.health.sentence
     yield from describe_obstacles(found.obstacles)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import F
 from django.db.models.lookups import GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 from django.http import QueryDict
 
@@ -20,7 +20,7 @@ MOST_COUNTED = 10_000
 MOST_LOOKED_AT = 1_000
 # And after this long it says that nobody counted.
 COUNT_SECONDS = 0.2
-# Where too many bodies match to look each up, this many letters are looked through for one page.
+# Where too many match elsewhere to look each up, this many letters are looked through for one page.
 WINDOW = 1_000
 
 
@@ -52,8 +52,8 @@ def list_letters(letter_filter: LetterFilter, query: QueryDict) -> LetterPage:
     """The page that the URL asks for; `order=oldest` turns it round."""
     letters = letter_filter.letters()
     oldest_first = query.get("order") == "oldest"
-    if letter_filter.looks_into_bodies:
-        ids = letter_filter.body_ids
+    if letter_filter.looks_elsewhere:
+        ids = letter_filter.few_ids
         if ids is None:
             return search_window(letter_filter, letters, query, oldest_first=oldest_first)
         letters = letters.with_ids(ids)
@@ -63,14 +63,14 @@ def list_letters(letter_filter: LetterFilter, query: QueryDict) -> LetterPage:
 def search_window(
     letter_filter: LetterFilter, letters: LetterQuerySet, query: QueryDict, *, oldest_first: bool
 ) -> LetterPage:
-    """Look through the next letters only: the words are so common that they fill a page soon, or will not do so."""
+    """Look through the next letters only: what is so common fills a page soon, or will not do so."""
     is_upwards = bool(query.get("before")) != oldest_first
     follows, until = (GreaterThan, LessThanOrEqual) if is_upwards else (LessThan, GreaterThanOrEqual)
     cursor = query.get("before") or query.get("after") or query.get("at")
     ahead = letters.filter(follows(KEYS, read_cursor(cursor))) if cursor else letters
     order = (BY, "pk") if is_upwards else (f"-{BY}", "-pk")
     end = ahead.only("pk", BY).order_by(*order)[WINDOW : WINDOW + 1].first()
-    found = letters.filter(Exists(letter_filter.bodies().filter(letter=OuterRef("pk"))))
+    found = letter_filter.narrow(letters)
     if end is not None:
         found = found.filter(until(KEYS, read_cursor(write_cursor(end, BY))))
     page = get_page(found, query, by=BY, oldest_first=oldest_first)
@@ -88,8 +88,8 @@ def count_letters(letter_filter: LetterFilter) -> Count:
     if letter_filter.is_counted:
         return Count(count_by(letter_filter.wanted), is_exact=True)
     letters = letter_filter.letters()
-    if letter_filter.looks_into_bodies:
-        ids = letter_filter.body_ids
+    if letter_filter.looks_elsewhere:
+        ids = letter_filter.few_ids
         if ids is None:
             return Count(None, is_exact=False)
         letters = letters.with_ids(ids)

@@ -19,6 +19,8 @@ COLUMNS = (
 TAKEN, FOLLOWER, EARLIER = "taken", "follower", "earlier"
 # What stands before it and cannot come along, for the reasons for which it would stay if it were selected.
 IN_FRONT = "in_front"
+# What an active run has: of the selected, and of the others of their sequences.
+IN_RUN, ELSEWHERE = "in_run", "elsewhere"
 
 # Each letter that the selection touches, with its fate. `left_at` is the first of a sequence that is selected and
 # stays: what stands behind it would only be held, so it stays too.
@@ -47,16 +49,17 @@ picked AS MATERIALIZED (
     FROM picked WHERE sequence_key <> '' GROUP BY 1, 2, 3
 ), others AS (
     SELECT l.id, l.source, l.consumer, l.event_type, l.sequence_key, l.sequence_no,
-        CASE WHEN l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first THEN 'follower'
+        CASE WHEN i.id IS NOT NULL THEN 'elsewhere'
+             WHEN l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first THEN 'follower'
              WHEN l.erased_at IS NOT NULL OR NOT %s AND (l.tier = 'poison' OR NOT l.offers_replay) THEN 'in_front'
              ELSE 'earlier' END AS fate
     FROM sequences s
     JOIN dlq_deadletter l ON l.sequence_key = s.sequence_key AND l.consumer = s.consumer AND l.source = s.source
         AND l.sequence_key <> '' AND l.status IN ('failed', 'parked')
+    LEFT JOIN dlq_letterrunitem i ON i.letter_id = l.id AND i.is_active
     WHERE l.id <= %s AND s.first IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM dlq_letterrunitem i WHERE i.letter_id = l.id AND i.is_active)
         AND (s.left_at IS NULL OR ARRAY[l.sequence_no, l.id] < s.left_at)
-        AND (l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first
+        AND (i.id IS NOT NULL OR l.status = 'parked' AND ARRAY[l.sequence_no, l.id] > s.first
              OR ARRAY[l.sequence_no, l.id] < s.last)
 ), judged AS (
     -- Picked letters are among the others too; sorting them together needs no guess about their number.

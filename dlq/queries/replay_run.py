@@ -12,13 +12,15 @@ from django.db.models.functions import Now
 
 from breakers.api import Obstacle, find_obstacles
 from dashboard.models import Run
+from dlq.filters import has_items
 from dlq.masking import Masker
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem, ReplaySwitch
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.outcomes import FAILED, NEW
 from dlq.replay.queue import list_next
-from dlq.targets import find_target
+from dlq.retention import KEEP_ITEMS_DAYS
+from dlq.targets import find_target, handler
 
 # A note ends with the letter that stands in the way, which is another one in every sequence.
 WHICH_LETTER = re.compile(r" \(letter \d+\)$")
@@ -51,6 +53,7 @@ def describe_run(run: Run) -> dict[str, Any]:
     was_tried = options.dry_run and not run.is_active and ended.total() > 0
     return {
         "options": options,
+        **find_letters(run),
         **read_times(run),
         "rung": describe_rung(run),
         "pace_now": run.options.get("pace_now"),
@@ -66,9 +69,18 @@ def describe_run(run: Run) -> dict[str, Any]:
         "most_counted": MOST_COUNTED,
         "joined": joined,
         "besides": describe_joined(run, joined),
+        "most_together": handler.BATCH_SIZE,
         "afterwards": "and all of it was undone" if was_tried else "",
         "may_repeat": items.filter(outcome__in=list_repeatable(run, options)).exists(),
     }
+
+
+def find_letters(run: Run) -> dict[str, Any]:
+    """Whether the list of letters can show those of this run; of a reprocessing, those that it made."""
+    items = LetterRunItem.objects.filter(run=run)
+    if run.kind == "reprocess":
+        items = items.filter(outcome__in=list_repeatable(run, ReplayOptions.of(run)))
+    return {"has_items": has_items(run), "kept_days": KEEP_ITEMS_DAYS, "has_letters": items.exists()}
 
 
 def list_repeatable(run: Run, options: ReplayOptions) -> list[str]:

@@ -11,7 +11,7 @@ from dashboard.words import counted
 from dlq.queries.replay import find_usual_rate
 from dlq.queries.totals import list_most
 from dlq.reprocess.choice import EventChoice
-from dlq.targets import HandlerTarget, Health
+from dlq.targets import HandlerTarget, Health, handler
 from dlq.targets.handler import find_handler
 from projections.api import NATIVE, Effects, Pick, PickError
 
@@ -40,6 +40,9 @@ SUM_PLAN = """
 SELECT fate, type, count(*) FROM judged GROUP BY 1, 2
 UNION ALL
 SELECT '', '', count(DISTINCT stream) FROM judged WHERE fate = 'taken'
+UNION ALL
+SELECT 'beyond', '', coalesce(sum(number - %s), 0)::bigint FROM (
+    SELECT count(*) AS number FROM judged WHERE fate = 'taken' GROUP BY stream HAVING count(*) > %s) AS long
 """
 
 
@@ -67,6 +70,8 @@ class EventsPreview:
     # Breakers that are not closed and that its code has declared to use; None: Redis does not answer.
     obstacles: list[Obstacle] | None
     no_dry_run: str
+    # Those of longer streams than a dry run tries together, which it holds.
+    beyond_count: int
     usual_rate: float | None
 
     @property
@@ -77,6 +82,10 @@ class EventsPreview:
     @property
     def is_at_least_once(self) -> bool:
         return self.plan.target.projector.effects == Effects.EXTERNAL
+
+    @property
+    def most_together(self) -> int:
+        return handler.BATCH_SIZE
 
     @property
     def seconds(self) -> float | None:
@@ -100,13 +109,14 @@ def make_events_plan(choice: EventChoice, watermark: int | None = None) -> Event
 def preview_reprocess(choice: EventChoice) -> EventsPreview:
     plan = make_events_plan(choice)
     with connection.cursor() as cursor:
-        cursor.execute(SUM_PLAN.replace("{judged}", plan.sql), plan.values)
+        cursor.execute(SUM_PLAN.replace("{judged}", plan.sql), [*plan.values, *[handler.BATCH_SIZE] * 2])
         rows = cursor.fetchall()
     fates, types = Counter[str](), Counter[str]()
     for fate, event_type, number in rows:
         fates[fate] += number
         if fate == "taken":
             types[event_type] += number
+    beyond_count = fates.pop("beyond")
     return EventsPreview(
         plan,
         count=fates["taken"],
@@ -116,6 +126,7 @@ def preview_reprocess(choice: EventChoice) -> EventsPreview:
         health=plan.target.get_health(),
         obstacles=find_obstacles([], used_by=[choice.consumer]),
         no_dry_run=why_no_dry_run(plan),
+        beyond_count=beyond_count,
         usual_rate=find_usual_rate(),
     )
 

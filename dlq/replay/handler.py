@@ -19,7 +19,7 @@ from dashboard.models import Lane
 from dashboard.runs.lanes import Hold, LaneLostError
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, ReplayOptions
-from dlq.replay.outcomes import Results
+from dlq.replay.outcomes import FAILED, SUCCEEDED, Results
 from dlq.replay.playing import ASK_AGAIN, Pair, find_events, play_carefully, play_hopefully
 from dlq.replay.queue import Joined, join_followers
 from dlq.replay.rows import Ahead, lock_rows
@@ -76,13 +76,14 @@ class LetterSlice:
 
     def play_and_save(self, lane: Lane, item_ids: list[int], *, is_careful: bool) -> Results:
         with transaction.atomic():
-            results = self.play_under_locks(item_ids, is_careful=is_careful)
+            results = self.play_under_locks(lane, item_ids, is_careful=is_careful)
             results.save_letters(self.hold.run)
             if self.options.dry_run:
                 results.name_new_errors()
                 transaction.set_rollback(True)
         results.end_items(lane)
         if self.options.dry_run:
+            remember_undone(lane, results)
             return results
         joined = self.join_followers(lane.number, results)
         lane.total += joined.total
@@ -91,12 +92,14 @@ class LetterSlice:
             results.endings += self.play_and_save(lane, joined.item_ids, is_careful=False).endings
         return results
 
-    def play_under_locks(self, item_ids: list[int], *, is_careful: bool) -> Results:
+    def play_under_locks(self, lane: Lane, item_ids: list[int], *, is_careful: bool) -> Results:
         take_locks(self.projector, self.options.buckets(self.hold.number))
         standing = find_standing(self.projector.name)
         if standing is None or standing.is_rebuilding:
             return Results(wait_until=timezone.now() + ASK_AGAIN)
         results, pairs, ahead = self.find_playable(item_ids, standing.position)
+        if self.options.dry_run:
+            pairs = hold_behind_undone(lane, pairs, results)
         is_watched = self.trial.is_watched
         with Alarm(self.projector.attempt_seconds) as alarm, Watch() if is_watched else NoWatch() as watch:
             if self.trial.is_deadly:
@@ -120,6 +123,24 @@ class LetterSlice:
 
     def join_followers(self, lane: int, results: Results) -> Joined:
         return join_followers(self.hold.run, lane, results.succeeded, room=self.trial.room)
+
+
+def remember_undone(lane: Lane, results: Results) -> None:
+    """A dry run goes sequence by sequence, so only the last that was tried may go on in the next slice."""
+    tried = [one.row for one in results.endings if one.outcome is SUCCEEDED or one.outcome.name in FAILED]
+    if tried:
+        lane.cursor["undone"] = list(max(tried).sequence)
+
+
+def hold_behind_undone(lane: Lane, pairs: list[Pair], results: Results) -> list[Pair]:
+    """What goes on with a sequence of which the first are undone is not tried: it would not find what they did."""
+    tried = []
+    for row, event in pairs:
+        if row.sequence_key and list(row.sequence) == lane.cursor.get("undone"):
+            results.hold(row, "those before it in its sequence were tried and undone already")
+        else:
+            tried.append((row, event))
+    return tried
 
 
 def take_locks(projector: Projector, buckets: list[int]) -> None:

@@ -48,6 +48,10 @@ class Row(NamedTuple):
     is_closed_at_source: bool
 
     @property
+    def sequence(self) -> Sequence:
+        return self.source, self.consumer, self.sequence_key
+
+    @property
     def place(self) -> Place:
         return self.sequence_no, self.letter_id
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -9,12 +10,14 @@ from django.db.models import Q, UniqueConstraint
 from django.http import QueryDict
 
 from dashboard.actions import ADMIN, VIEWER
+from dashboard.models import Run
 from dashboard.paging import write_cursor
 from dlq import filters
 from dlq.api import Failure, Parked, park_events, record_failures
 from dlq.filters import LetterFilter
-from dlq.models import DeadLetter
+from dlq.models import DeadLetter, LetterRunItem
 from dlq.queries import count_letters, letters, list_letters
+from dlq.selection import SelectionError, select_matching
 
 pytestmark = pytest.mark.django_db
 
@@ -148,6 +151,35 @@ def test_common_words_are_searched_for_page_by_page_and_nothing_is_missed(
         assert answer.is_bounded
         query = f"after={answer.page.after.replace('+', '%2B')}"
     assert found == ["e15", "e10", "e5", "e0"]
+
+
+@pytest.mark.parametrize(("words", "events"), [("", "2 5 10 15"), ("keyerror", "5 10 15")])
+def test_the_letters_of_a_large_run_are_looked_for_part_by_part(
+    user: Any, some_letters: list[int], monkeypatch: pytest.MonkeyPatch, words: str, events: str
+) -> None:
+    run = Run.objects.create(kind="replay", title="Replay 4 letters", request_key=uuid4())
+    for number in (2, 5, 10, 15):
+        LetterRunItem.objects.create(run=run, lane=0, letter_id=some_letters[number], is_active=False)
+    wanted = {"run": str(run.pk), "status": "any"} | ({"words": words} if words else {})
+    expected = [f"e{number}" for number in reversed(events.split())]
+    assert find(user, **wanted) == expected
+    monkeypatch.setattr(filters, "MOST_BODIES", 3)
+    monkeypatch.setattr(letters, "WINDOW", 4)
+    form = LetterFilter(wanted, user=user)
+    assert form.is_valid()
+    assert count_letters(form).number is None
+    found, query = [], ""
+    while True:
+        answer = list_letters(form, QueryDict(query))
+        found += [letter.event_id for letter in answer.page.rows]
+        if not answer.page.after:
+            break
+        assert answer.is_bounded
+        query = f"after={answer.page.after.replace('+', '%2B')}"
+    assert found == expected
+    monkeypatch.setattr("dlq.selection.MOST_SEARCHED", 3)
+    with pytest.raises(SelectionError, match="or were in this run"):
+        select_matching(form)
 
 
 def test_common_words_are_searched_for_on_the_way_back_too(

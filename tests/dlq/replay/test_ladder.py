@@ -4,6 +4,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import attention
@@ -12,6 +14,7 @@ from dashboard.runs import lanes
 from dashboard.runs.operations import cancel_run, pause_run, resume_run
 from dashboard.runs.worker import run_lane
 from dlq import items
+from dlq.management.sentences import describe_letters
 from dlq.models import DeadLetter, LetterRunItem
 from dlq.operations import ReplayRefused, allow_replays, stop_replays
 from dlq.queries.replay import preview_replay
@@ -163,6 +166,33 @@ def test_a_dry_run_cuts_no_sequence_in_two_whatever_its_pace(
     assert datetime.fromisoformat(run.options["allotted_to"]) >= run.created_at + timedelta(seconds=4 / 8)
     Replay().work(hold)
     assert totals(run) == {"succeeded": 8}
+
+
+def test_a_dry_run_of_a_sequence_that_is_too_long_for_one_slice_says_where_it_stops(
+    fail: Callable[..., None],
+    mend: Callable[..., None],
+    start: Start,
+    everything: Callable[[], Selection],
+    operator: Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dlq.targets.handler.BATCH_SIZE", 3)
+    fail("a", "b", events=3)
+    fail("c", events=8)
+    mend()
+    assert preview_replay(everything()).beyond_count == 5
+    asked = operator.get(f"{reverse('dlq:confirm_replay')}?scope=matching").content.decode()
+    assert "Of a sequence the first 3 are tried: it holds 5 that come after those" in asked
+    told = "Of a sequence a dry run tries the first 3: it holds 5 that come after those."
+    assert told in list(describe_letters(preview_replay(everything())))
+    run = run_all(start(options=ReplayOptions(canary=False, dry_run=True, lanes=1)))
+    assert totals(run) == {"succeeded": 9, "held": 5}
+    assert notes(run) == ["those before it in its sequence were tried and undone already"] * 5
+    html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
+    assert "everything is undone again; of a sequence the first 3 are tried at most" in html
+    assert "<b>5</b> held: those before it in its sequence were tried and undone already" in html
+    # Done in earnest it goes through.
+    assert totals(run_all(start())) == {"succeeded": 14}
 
 
 def test_there_is_no_dry_run_of_effects_outside(fail: Callable[..., None], start: Start) -> None:

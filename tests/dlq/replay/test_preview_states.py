@@ -1,8 +1,10 @@
 """What the preview of a replay says in its rarer states: many consumers, letters that stay, options given before."""
 
 import re
+import socketserver
 from collections.abc import Callable
 from datetime import timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -12,11 +14,13 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from dashboard.models import Lane, Run
-from dlq.models import DeadLetter, LetterRunItem
+from dlq.management.sentences import describe_letters
+from dlq.models import DeadLetter, LetterRunItem, Override
 from dlq.operations import Done
+from dlq.queries.replay import preview_replay
 from dlq.selection import select_ids
 from projections.models import Projection
-from tests.dlq.replay.conftest import run_all
+from tests.dlq.replay.conftest import run_all, totals
 from tests.dlq.replay.test_replay_pages import confirm
 
 Make = Callable[..., list[DeadLetter]]
@@ -47,6 +51,33 @@ def test_several_consumers_are_named_up_to_five_and_the_rest_counted(
     assert rest in text
     assert text.count("Goes to api: POST http://127.0.0.1:1/, behind the breaker api.") == 1
     assert ("more consumer" in text) is bool(rest)
+
+
+def test_a_target_of_several_consumers_is_asked_once_how_it_is(make_letters: Make, settings: Any) -> None:
+    """A broker that is away costs a second or two of the page, and not that for each consumer."""
+    for n in range(5):
+        make_letters(1, source="kafka", consumer=f"c{n}", event_id=f"e{n}")
+
+    def count_asked(consumers: int) -> int:
+        asked.clear()
+        settings.CONSUMERS = {f"kafka/c{n}": {"target": "theirs"} for n in range(consumers)}
+        found = preview_replay(select_ids(ids))
+        assert (found.count, len(found.health)) == (consumers, 1)
+        assert "Its broker does not answer" in found.health[0].sentence
+        return len(asked)
+
+    asked: list[Any] = []
+    ids = list(DeadLetter.objects.values_list("pk", flat=True))
+    with socketserver.TCPServer(("127.0.0.1", 0), lambda *peer: asked.append(peer)) as broker:
+        Thread(target=broker.serve_forever, daemon=True).start()
+        url = f"redis://127.0.0.1:{broker.server_address[1]}/0"
+        settings.TARGETS = {
+            "theirs": {"kind": "celery", "broker_url": url, "task": "shop.handle", "timeout_seconds": 1}
+        }
+        try:
+            assert count_asked(5) == count_asked(1) > 0
+        finally:
+            broker.shutdown()
 
 
 def test_how_long_it_takes_is_told_from_replays_that_were_long_enough(
@@ -121,6 +152,63 @@ def test_all_that_is_in_runs_already_is_linked_to_them(
     fail("g", events=1)
     html, _ = confirm(operator, "scope=matching")
     assert "6 more letters are in runs" in html
+
+
+@pytest.mark.parametrize("is_selected", [True, False])
+def test_what_another_run_has_of_the_same_sequences_and_stands_before_is_told(
+    operator: Client, make_letters: Make, away: None, start: Callable[..., Run], is_selected: bool
+) -> None:
+    def make(key: str, number: int) -> DeadLetter:
+        name = f"{key}{number}"
+        more = {"sequence_key": key, "sequence_no": number, "error_message": name}
+        return make_letters(1, source="kafka", consumer="c1", event_id=name, **more)[0]
+
+    first, second, third, last, other = (make(*place) for place in ("a1", "a2", "a3", "a4", "b1"))
+    # What another run has behind them, or of another sequence, holds up none of them.
+    run, *_ = [start(select_ids([letter.pk])) for letter in (first, last, other)]
+    chosen = [second.pk, third.pk] + ([first.pk, last.pk] if is_selected else [])
+    found = preview_replay(select_ids(chosen))
+    assert (found.count, found.ahead, found.in_run_count) == (2, {run.pk: 1}, 2 if is_selected else 0)
+    query = "&".join(f"id={pk}" for pk in chosen)
+    told = (
+        f"1 open letter stands before them and is in run {run.pk}: what stands behind is held, "
+        "unless that run has settled it by then."
+    )
+    assert told in strip_tags(confirm(operator, query)[0])
+    assert told.replace("that run has settled it", "it is settled") in list(describe_letters(found))
+    held = run_all(start(select_ids(chosen)))
+    assert totals(held) == {"held": 2}
+    LetterRunItem.objects.filter(run=run).update(is_active=False)
+    assert "stands before them and is in run" not in strip_tags(confirm(operator, query)[0])
+
+
+def test_how_many_have_a_replaced_payload_is_told(
+    operator: Client, fail: Fail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail("a", "b", events=2)
+    first, second, *_ = DeadLetter.objects.order_by("pk")
+
+    def read(query: str = "scope=matching") -> str:
+        return strip_tags(confirm(operator, query)[0])
+
+    assert "has replaced" not in read()
+    Override.objects.create(
+        source="native", consumer="letters", event_id=first.event_id, kind="discarded", actor="olga"
+    )
+    # The same event of another consumer is another letter's.
+    Override.objects.create(
+        source="native", consumer="mailer", event_id=second.event_id, kind="replaced", actor="olga"
+    )
+    assert "has replaced" not in read()
+    Override.objects.update(consumer="letters", kind="replaced", payload={"amount": 7})
+    found = preview_replay(select_ids([first.pk, second.pk]))
+    assert (found.count, found.replaced_count) == (4, 2)
+    assert "Somebody has replaced the payload of 2 of them." in read()
+    assert "Somebody has replaced the payload of 2 of them." in list(describe_letters(found))
+    monkeypatch.setattr("dlq.queries.replay.MOST_REPLACED", 1)
+    assert "Somebody has replaced the payload of over 1 of them." in read()
+    DeadLetter.objects.filter(status="parked").delete()
+    assert "Somebody has replaced its payload." in read(f"id={first.pk}")
 
 
 def test_what_was_chosen_is_kept_when_something_is_wrong(operator: Client, fail: Fail) -> None:

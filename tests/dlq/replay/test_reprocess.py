@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Run
 from dashboard.runs.operations import cancel_run, pause_run, resume_run
+from dlq.management.sentences import describe_events
 from dlq.models import Attempt, DeadLetter, LetterRunItem, Override
 from dlq.operations import ConfirmAgain, ReplayRefused, select_failed, stop_replays
 from dlq.overrides import set_override
@@ -180,6 +181,28 @@ def test_a_dry_run_changes_nothing(handled: None, reprocess: Reprocess) -> None:
     assert totals(run) == {"succeeded": 2, "new_error": 1, "held": 2}
     assert not Applied.objects.exists()
     assert not DeadLetter.objects.exists()
+
+
+@pytest.mark.parametrize("how", ["", "KeyError"])
+def test_a_dry_run_tries_no_event_behind_others_that_it_has_undone(
+    pay: Pay, work: Work, reprocess: Reprocess, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr("dlq.targets.handler.BATCH_SIZE", 2)
+    pay("a", 1, 2, 3, 4, 5)
+    pay("b", 6, 7)
+    work("letters")
+    if how:
+        Event.objects.filter(position=1).update(data={"amount": 1, "mark": "a"})
+        Fault.objects.create(mark="a", how=how)
+    told = "Of a stream a dry run tries the first 2: it holds 3 that come after those."
+    assert told in list(describe_events(preview_reprocess(ALL_EVENTS)))
+    dry = ReplayOptions(canary=False, dry_run=True, lanes=1, stop_after=None)
+    run = run_all(reprocess(options=dry, acknowledged=False, reason=""))
+    # What cannot be known is not guessed: behind one that failed they would be held, and not have succeeded.
+    assert totals(run) == (
+        {"succeeded": 2, "new_error": 1, "held": 4} if how else {"succeeded": 4, "held": 3}
+    )
+    assert notes(run)[-3:] == ["those before it in its sequence were tried and undone already"] * 3
 
 
 def test_handlers_with_effects_outside_get_one_event_a_commit(

@@ -1,12 +1,14 @@
 """The page of a replay says how it goes about it, and what came of it that nobody asked for."""
 
+import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import escape, strip_tags
 
 from dashboard.models import Lane, Run
@@ -15,13 +17,16 @@ from dashboard.runs.lanes import claim, release
 from dashboard.runs.operations import cancel_run
 from dashboard.runs.states import settle
 from dlq.api import record_failure
+from dlq.filters import LetterFilter
 from dlq.masking import HIDDEN
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem
-from dlq.operations import stop_replays
+from dlq.operations import Done, stop_replays
 from dlq.queries.replay_run import describe_run
 from dlq.replay.kind import Replay
 from dlq.replay.options import ReplayOptions
 from dlq.reprocess.choice import EventChoice
+from dlq.retention import KEEP_ITEMS_DAYS
+from dlq.selection import select_matching
 from projections.models import Projection
 from projections.models.event import Event
 from tests.dlq.replay.conftest import QUICK, run_all, totals
@@ -148,6 +153,62 @@ def test_a_dry_run_that_is_cancelled_says_that_nothing_of_it_stays(
     settle(run.pk)
     headline = "cancelled; 1 succeeded, 1 untouched, and all of it was undone"
     assert f"Try 2 letters of letters: {headline}" in strip_tags(read(operator, run))
+
+
+def test_its_page_leads_to_its_letters_for_as_long_as_they_are_known(
+    operator: Client, fail: Fail, mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", "b", events=2)
+    mend("a")
+    run = run_all(start())
+    fail("c")
+    link = f"{reverse('dlq:letters')}?run={run.pk}&status=any"
+    assert f'href="{escape(link)}">See its letters</a>' in read(operator, run)
+    html = read_html(operator.get(link))
+    assert "Exactly 4 letters match." in html
+    found = set(map(int, re.findall(rf'href="{reverse("dlq:letters")}(\d+)/', html)))
+    assert found == set(LetterRunItem.objects.filter(run=run).values_list("letter", flat=True))
+    assert "Exactly 1 letter matches." in read_html(operator.get(link.replace("any", "open")))
+    Run.objects.filter(pk=run.pk).update(ended_at=timezone.now() - timedelta(days=KEEP_ITEMS_DAYS))
+    html = read(operator, run)
+    assert "See its letters" not in html
+    assert f"<dt>Its letters</dt><dd>which they were was known for {KEEP_ITEMS_DAYS} days</dd>" in html
+    # What is not known is no empty list.
+    answer = operator.get(link)
+    assert answer.status_code == 400
+    said = f"It is known for {KEEP_ITEMS_DAYS} days which letters a run had; run {run.pk} ended before that."
+    assert said in answer.content.decode()
+    assert "There is no run 999999." in operator.get(f"{reverse('dlq:letters')}?run=999999").content.decode()
+
+
+def test_a_reprocessing_leads_to_the_letters_that_it_made(
+    operator: Client, handled: None, reprocess: Callable[..., Run]
+) -> None:
+    Event.objects.filter(position=1).update(data={"amount": 2, "mark": "a"})
+    Fault.objects.create(mark="a", how="KeyError")
+    dry = run_all(reprocess(options=DRY, acknowledged=False, reason=""))
+    run = run_all(reprocess())
+    link = f"{reverse('dlq:letters')}?run={run.pk}&status=any"
+    assert f'href="{escape(link)}">See the letters of its failures</a>' in read(operator, run)
+    assert "Exactly 1 letter matches." in read_html(operator.get(link))
+    assert "letters of its failures" not in read(operator, dry)
+
+
+def test_a_run_that_closes_letters_leads_to_them(
+    operator: Client,
+    make_letters: Callable[..., list[DeadLetter]],
+    do: Callable[..., Done],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dlq.operations.letters.MOST_AT_ONCE", 5)
+    make_letters(10)
+    form = LetterFilter({}, user=None)
+    assert form.is_valid()
+    run = do("resolve", select_matching(form), 10).run
+    assert run is not None
+    assert f'{escape("?run=")}{run.pk}&amp;status=any">See its letters</a>' in read(operator, run)
+    Run.objects.update(ended_at=timezone.now() - timedelta(days=KEEP_ITEMS_DAYS))
+    assert f"Which letters it had was known for {KEEP_ITEMS_DAYS} days." in read(operator, run)
 
 
 def test_of_what_fails_in_it_the_last_time_counts_whichever_item_it_was(fail: Fail, start: Start) -> None:
