@@ -101,7 +101,7 @@ window.addEventListener("pageshow", (event) => { if (event.persisted) location.r
 let isGoing = false;
 
 function moveCursor(step) {
-  const rows = [...document.querySelectorAll("tbody tr")];
+  const rows = [...document.querySelectorAll(".needs li, tbody tr")];
   if (!rows.length) return;
   const current = rows.findIndex((row) => row.classList.contains("cursor"));
   const next = Math.min(Math.max(current + step, 0), rows.length - 1);
@@ -154,8 +154,8 @@ const keys = {
   "/": () => document.querySelector(".filters input, .filters select")?.focus(),
   j: () => moveCursor(1),
   k: () => moveCursor(-1),
-  x: () => document.querySelector("tr.cursor input[type=checkbox]")?.click(),
-  Enter: () => document.querySelector("tr.cursor a")?.click(),
+  x: () => document.querySelector(".cursor input[type=checkbox]")?.click(),
+  Enter: () => document.querySelector(".cursor a")?.click(),
   n: () => document.querySelector("a[rel=next]")?.click(),
   p: () => document.querySelector("a[rel=prev]")?.click(),
   g: () => { isGoing = true; },

@@ -1,4 +1,6 @@
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 import django_tables2 as tables
@@ -6,6 +8,7 @@ import django_tables2 as tables
 from dashboard.actions import find_action
 from dashboard.columns import BadgeColumn, TemplateCell, TimeColumn
 from dashboard.models import AuditEntry
+from dashboard.words import absolute
 
 OUTCOME_TONES = {AuditEntry.Outcome.SUCCEEDED: "good", AuditEntry.Outcome.FAILED: "bad"}
 
@@ -44,5 +47,22 @@ def name_details(details: dict[str, Any], within: str = "") -> Iterator[str]:
         if isinstance(value, dict):
             yield from name_details(value, f"{name} ")
         else:
-            word = WORDS.get(value, value) if isinstance(value, bool | str | None) else value
-            yield f"{name}: {UNSET.get(name, word) if value is None else word}"
+            yield f"{name}: {UNSET.get(name, say(value)) if value is None else say(value)}"
+
+
+def say(value: Any) -> str:
+    """As other pages say it: a time in the console's zone, many things as a list."""
+    if isinstance(value, list):
+        return ", ".join(map(say, value)) or "none"
+    if isinstance(value, bool | str | None) and value in WORDS:
+        return WORDS[value]
+    moment = find_time(value) if isinstance(value, str) else None
+    return absolute(moment) if moment else str(value)
+
+
+def find_time(text: str) -> datetime | None:
+    """None: it is no point in time; a date alone is none, nor what names no zone."""
+    with suppress(ValueError):
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo else None
+    return None

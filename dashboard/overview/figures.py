@@ -7,6 +7,7 @@ from breakers import queries as breakers
 from breakers.needs import MOST_NEEDS
 from breakers.rows import Row as BreakerRow
 from breakers.rows import make_rows
+from dlq.queries.groups import count_tabs
 from dlq.queries.overview import History, OpenFigures, Recent, Slots, count_recent, cut, get_history, get_open
 from projections.lag import RATE_WINDOW
 from projections.lines import Lines, list_lines
@@ -43,6 +44,8 @@ class Breakers:
 @dataclass(frozen=True)
 class Figures:
     letters: OpenFigures
+    # Groups with open letters, of which only the worst are named as what needs somebody.
+    group_count: int
     recent: Recent
     slots: Slots
     history: History
@@ -54,6 +57,7 @@ def gather(wanted: Range) -> Figures:
     slots = cut(wanted.span, wanted.step)
     return Figures(
         letters=get_open(),
+        group_count=count_tabs()["with_open"],
         recent=count_recent(),
         slots=slots,
         history=get_history(slots),

@@ -8,13 +8,20 @@ from projections.lines import Lines
 
 def summarise(figures: Figures, *, is_quiet: bool) -> str:
     """`is_quiet`: nothing needs anybody."""
-    letters = figures.letters.number
     clauses = [
-        counted(letters, "letter is open", "letters are open") if letters else "No letter is open",
+        say_letters(figures.letters.number, figures.group_count),
         *say_projections(figures.projections, is_quiet),
     ]
     sentence = f"{', '.join(clauses)}, and {say_breakers(figures.breakers.found)}."
     return f"Nothing needs you. {sentence}" if is_quiet else sentence
+
+
+def say_letters(number: int, group_count: int) -> str:
+    """What needs you names the worst groups only, so here stands of how many."""
+    if not number:
+        return "No letter is open"
+    letters = counted(number, "letter is open", "letters are open")
+    return f"{letters} in {counted(group_count, 'group')}" if group_count else letters
 
 
 def say_projections(lines: Lines, is_quiet: bool) -> list[str]:

@@ -5,17 +5,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.models import Lane, Run, RunEvent
 from dashboard.runs.kinds import REST, Rest, find_kind, get_rest
-from dashboard.words import clause
+from dashboard.words import clause, say_ago
 
 MOST_COUNTED = 1_000
-KEPT = ". It keeps its place until somebody resumes or cancels it."
+KEPT = "It keeps its place until somebody resumes or cancels it."
+PAUSED = (Run.State.PAUSING, Run.State.PAUSED)
 # Troubled runs of a kind that are named one by one.
 SHOWN_TROUBLED = 3
 # What an outcome of these colours means, somebody has to look at.
@@ -124,12 +126,19 @@ def name_count(number: int) -> str:
 
 def find_pause(run: Run) -> RunEvent | None:
     """Who or what paused the run, and why; None: it is not paused."""
-    if run.state not in (Run.State.PAUSING, Run.State.PAUSED):
+    if run.state not in PAUSED:
         return None
-    others = run.events.exclude(state__in=[Run.State.PAUSING, Run.State.PAUSED]).order_by("-id")
-    before = others.values_list("pk", flat=True).first() or 0
+    return find_pauses([run]).get(run.pk)
+
+
+def find_pauses(runs: Iterable[Run]) -> dict[int, RunEvent]:
+    """The pause of each run that is paused or about to be, by its id, in one query for all."""
+    others = RunEvent.objects.filter(run=OuterRef("run")).exclude(state__in=PAUSED).order_by("-id")
     # What is noted while it pauses has that state too; the first of them is the pause.
-    return run.events.filter(pk__gt=before, state=Run.State.PAUSING).order_by("id").first()
+    pauses = RunEvent.objects.filter(
+        run__in=runs, state=Run.State.PAUSING, pk__gt=Coalesce(Subquery(others.values("pk")[:1]), 0)
+    )
+    return {event.run_id: event for event in pauses.order_by("run", "id").distinct("run")}
 
 
 def get_progress(runs: Iterable[Run]) -> dict[int, Progress]:
@@ -193,11 +202,19 @@ def find_troubled_runs() -> Iterator[Need]:
     yield from name_some(failed, "broke", "broke", "bad")
 
 
+def say_pause(pause: RunEvent | None) -> str:
+    """Why it is paused, by whom and since when, as its own page says it."""
+    note = f"{clause(pause.note)}." if pause and pause.note else KEPT
+    return f". {note} Paused by {pause.actor}, {say_ago(pause.at)}." if pause else f". {KEPT}"
+
+
 def name_some(runs: QuerySet[Run], what: str, many: str, tone: str) -> Iterator[Need]:
     """The newest by name, and one line for the rest."""
     found = list(runs[: SHOWN_TROUBLED + 1])
-    for run in found[:SHOWN_TROUBLED]:
-        why = f": {clause(run.failure)}." if run.failure else KEPT
+    shown = found[:SHOWN_TROUBLED]
+    pauses = find_pauses(shown) if any(run.state == Run.State.PAUSED for run in shown) else {}
+    for run in shown:
+        why = f": {clause(run.failure)}." if run.failure else say_pause(pauses.get(run.pk))
         sentence = f"{run.title}{why}"
         yield Need(f"Run {run.pk} {what}", sentence, reverse("runs:run", args=[run.pk]), "See the run", tone)
     if len(found) > SHOWN_TROUBLED:

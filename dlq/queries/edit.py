@@ -52,7 +52,8 @@ def read_payload(text: str) -> Any:
         # A number beyond what a float can hold was read as infinity.
         json.dumps(value, allow_nan=False)
     except json.JSONDecodeError as error:
-        what = error.msg[:1].lower() + error.msg[1:]
+        # Python ends some of them with the words that its own line and column would follow.
+        what = (error.msg[:1].lower() + error.msg[1:]).removesuffix(" at").removesuffix(" starting")
         raise ValueError(f"This is not JSON: line {error.lineno}, column {error.colno}, {what}.") from None
     except (ValueError, RecursionError):
         raise cannot_be_kept from None

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from dlq.models import DeadLetter, DepthSample
+from dlq.models.words import Status
 from dlq.queries.groups import fetch
 from dlq.queries.totals import list_most
 
@@ -16,8 +17,8 @@ from dlq.queries.totals import list_most
 MOST_REPLAYS = 1_000
 
 OPEN = """
-SELECT category, error_type, tier, sum(number) FROM dlq_counted
-WHERE status = 'failed' GROUP BY 1, 2, 3 HAVING sum(number) > 0
+SELECT status, category, error_type, tier, sum(number) FROM dlq_counted
+WHERE status IN ('failed', 'parked') GROUP BY 1, 2, 3, 4 HAVING sum(number) > 0
 """
 
 # Failed attempts, folded and appended since, in one statement: a fold moves between the two.
@@ -75,6 +76,8 @@ class OpenFigures:
 
     number: int
     poison_count: int
+    # They count in no other figure: each waits for an earlier letter of its sequence, or for somebody who decides.
+    parked_count: int
     by_category: dict[str, int]
     by_error_type: dict[str, int]
     # The category of most of an error type's letters, for its colour.
@@ -139,8 +142,11 @@ def get_open() -> OpenFigures:
     by_category: dict[str, int] = defaultdict(int)
     by_error_type: dict[str, int] = defaultdict(int)
     category_of: dict[str, tuple[int, str]] = {}
-    poison_count = 0
-    for category, error_type, tier, number in fetch(OPEN, {}):
+    poison_count = parked_count = 0
+    for status, category, error_type, tier, number in fetch(OPEN, {}):
+        if status == Status.PARKED:
+            parked_count += int(number)
+            continue
         by_category[category] += int(number)
         by_error_type[error_type] += int(number)
         category_of[error_type] = max(category_of.get(error_type, (0, "")), (int(number), category))
@@ -149,6 +155,7 @@ def get_open() -> OpenFigures:
     return OpenFigures(
         number=sum(by_category.values()),
         poison_count=poison_count,
+        parked_count=parked_count,
         by_category=dict(list_most(by_category)),
         by_error_type=dict(list_most(by_error_type)),
         category_of={error_type: category for error_type, (_, category) in category_of.items()},

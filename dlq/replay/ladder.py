@@ -13,6 +13,7 @@ from dashboard.models import Lane, Run
 from dashboard.runs import dispatch, states
 from dashboard.runs.kinds import DONE, MORE, Step
 from dashboard.runs.lanes import Hold
+from dashboard.words import counted
 from dlq.models import LetterRunItem
 from dlq.replay.options import REST, ReplayOptions
 from dlq.replay.outcomes import FAILED, Results
@@ -84,8 +85,10 @@ def stop_if_failed(run: Run, *, at_end_of_rung: bool = False) -> bool:
     # Whoever resumes has seen these; the count begins anew.
     run.options["forgiven"] = count_failed(run)
     run.save(update_fields=["options"])
-    why = "it was the first" if is_first else f"the limit is {limit}"
-    states.move(run.pk, Run.State.PAUSING, note=f"{failed} failed; {why}. Resume to go on, or cancel.")
+    # Lanes that are at work fail more before they see the pause, and the page would contradict a number.
+    reached = f"The limit of {counted(limit or failed, 'failure')} is reached"
+    why = f"{failed} failed; it was the first" if is_first else reached
+    states.move(run.pk, Run.State.PAUSING, note=f"{why}. Resume to go on, or cancel.")
     return True
 
 

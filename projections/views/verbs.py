@@ -44,11 +44,15 @@ def pause(request: HttpRequest, projection_id: int) -> HttpResponse:
 @require_POST
 @needs("projection.resume")
 def resume(request: HttpRequest, projection_id: int) -> HttpResponse:
+    is_blocked = Projection.objects.filter(pk=projection_id, block__gt="").exists()
     return change(
         request,
         projection_id,
         lambda row: operations.resume_projection(row, actor=request.user),
-        "goes on from its checkpoint.",
+        # Asked for, and not done: it may stop there again in a moment.
+        "tries again from its checkpoint; if that fails too, it says so here."
+        if is_blocked
+        else "goes on from its checkpoint.",
     )
 
 

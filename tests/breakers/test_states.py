@@ -155,7 +155,7 @@ def test_who_depends_on_it_and_what_would_stop(operator: Client):
     assert "<dd>mailer, target orders</dd>" in html
     assert "5 failures within 1 min" in html
     confirm = read_html(operator.get("/breakers/breaker/trip/confirm/?name=orders-api"))
-    assert "It is closed now. This stops mailer and target orders." in confirm
+    assert "It is closed now. Used by mailer and target orders." in confirm
 
 
 @pytest.mark.parametrize(

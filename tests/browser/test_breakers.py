@@ -54,7 +54,7 @@ def test_tripped_and_reset_by_hand_with_a_reason(sign_in_as: SignIn) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("orders-api is closed")
     page.get_by_role("link", name="Trip…").click()
     dialog = page.locator("#dialog")
-    expect(dialog).to_contain_text("This stops target orders.")
+    expect(dialog).to_contain_text("Used by target orders.")
     dialog.get_by_label("Reason").fill("they are migrating")
     dialog.get_by_label("Hold it open").select_option("for an hour")
     dialog.get_by_role("button", name="Trip orders-api").click()

@@ -39,3 +39,37 @@ def test_it_follows_what_happens_and_says_so_in_the_tab(sign_in_as: SignIn) -> N
     expect(page.get_by_role("link", name="7 days", exact=True)).to_have_attribute("aria-current", "true")
     needs.get_by_role("link", name="Open the group").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("KeyError: 'currency'")
+
+
+def test_keys_go_through_what_needs_somebody_and_keep_to_it_as_the_list_grows(sign_in_as: SignIn) -> None:
+    record_failures(a_failure("billing", n) for n in range(2))
+    page = sign_in_as("viewer")
+    needs = page.get_by_role("region", name="What needs you")
+    for link in range(needs.get_by_role("link").count()):
+        page.keyboard.press("j")
+        expect(needs.get_by_role("link").nth(link)).to_be_focused()
+    mine = needs.get_by_role("listitem").filter(has_text="billing fails")
+    while "cursor" not in (mine.get_attribute("class") or ""):
+        page.keyboard.press("k")
+    record_failures(a_failure("shipping", n) for n in range(9))
+    expect(needs).to_contain_text("shipping fails")
+    expect(mine.get_by_role("link")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("KeyError: 'currency'")
+    expect(page.locator(".sub")).to_contain_text("2 open of 2 letters of billing")
+
+
+def a_failure(consumer: str, number: int) -> Failure:
+    return Failure(
+        consumer=consumer, event_id=f"e{number}", error_type="KeyError", error_message="'currency'"
+    )
+
+
+def test_that_its_figures_are_stale_is_seen_wherever_it_is_scrolled_to(sign_in_as: SignIn) -> None:
+    page = sign_in_as("viewer")
+    page.set_viewport_size({"width": 1440, "height": 500})
+    page.keyboard.press("End")
+    page.route("**/", lambda route: route.abort())
+    expect(page.locator("#live-state")).to_contain_text("stale since")
+    expect(page.locator("header.top")).not_to_be_in_viewport()
+    expect(page.locator("#live-state")).to_be_in_viewport()

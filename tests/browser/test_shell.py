@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.contrib.sessions.models import Session
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dashboard.models import AuditEntry, Heartbeat
 from dashboard.workers.heartbeats import beat
@@ -51,6 +51,19 @@ def test_a_run_is_cancelled_in_a_dialog_with_a_reason(sign_in_as: SignIn) -> Non
     dialog.get_by_role("button", name=f"Cancel run {run.pk}").click()
     expect(page.locator(".badge").first).to_have_text("Cancelled")
     assert AuditEntry.objects.get(action="run.cancel").reason == "asked for by mistake"
+
+
+def test_whoever_waits_for_a_dialog_sees_that_it_is_on_its_way(sign_in_as: SignIn) -> None:
+    page = sign_in_as("operator")
+    page.goto(f"/runs/{start_tally(10).pk}/")
+    waiting: list[Route] = []
+    page.route("**/cancel/confirm/", lambda route: waiting.append(route))
+    cancel = page.get_by_role("link", name="Cancel…")
+    cancel.click()
+    expect(cancel).to_have_css("cursor", "progress")
+    waiting[0].continue_()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    expect(cancel).not_to_have_css("cursor", "progress")
 
 
 def test_a_dialog_is_left_with_escape_and_nothing_happens(sign_in_as: SignIn) -> None:

@@ -153,3 +153,15 @@ def test_hostile_text_stays_text(viewer: Client) -> None:
     page = viewer.get("/audit/").content
     assert b"<script>alert" not in page
     assert b"<img src=x" not in page
+
+
+def test_times_and_lists_are_said_as_on_other_pages(viewer: Client) -> None:
+    with audit.action("run.pause", actor="olga", subject="run 7") as entry:
+        entry.details = {
+            "named": "2026-11-19",
+            "until": "2026-11-19T23:14:02.919058+00:00",
+            "letters": [156, 158],
+            "skipped": [],
+        }
+    page = viewer.get("/audit/").content.decode()
+    assert "named: 2026-11-19 · until: 2026-11-19 23:14:02 UTC · letters: 156, 158 · skipped: none" in page

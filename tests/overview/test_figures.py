@@ -19,6 +19,7 @@ from dashboard.models import Lane, Run
 from dashboard.overview import charts
 from dashboard.overview.figures import RANGES, Figures, gather
 from dlq import retention, verbs
+from dlq.api import Parked, park_events
 from dlq.compaction import compact
 from dlq.filters import LetterFilter
 from dlq.models import CategoryBucket, DeadLetter, DepthSample
@@ -62,6 +63,30 @@ def test_open_letters_by_category_error_type_and_tier_and_the_oldest(fail: Fail)
         assert letters.oldest
         assert letters.oldest.letter_id == DeadLetter.objects.filter(error_type="TimeoutError").first().pk  # type: ignore[union-attr]
         assert 10_700 < letters.oldest.waited_seconds < 10_900
+        compact()
+
+
+def test_parked_letters_are_counted_apart_also_when_nothing_before_them_is_open(
+    viewer: Client, fail: Fail
+) -> None:
+    fail("billing", 1, sequence_key="order-1", sequence_no=1)
+    park_events(
+        [
+            Parked(consumer="billing", event_id=f"p{number}", sequence_key="order-1", sequence_no=number)
+            for number in (2, 3)
+        ]
+    )
+    for open_count in (1, 0):
+        letters = look().letters
+        assert (letters.number, letters.parked_count) == (open_count, 2)
+        assert sum(letters.by_category.values()) == sum(letters.by_error_type.values()) == open_count
+        forget_all()
+        assert '<a href="/dead-letters/letters/?status=parked">2 parked besides</a>' in read_html(
+            viewer.get("/")
+        )
+        with transaction.atomic():
+            head = DeadLetter.objects.get(sequence_no=1).pk
+            verbs.apply(verbs.VERBS["discard"], [head], actor="tests", reason="gone")
         compact()
 
 

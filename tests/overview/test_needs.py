@@ -116,3 +116,23 @@ def test_it_is_named_and_its_link_leads_somewhere(
     page = viewer.get("/").content.decode()
     assert wanted in page
     assert need.link in page
+
+
+def test_a_paused_run_says_why_by_whom_and_since_when() -> None:
+    make_run(2, state="paused")
+    [of_itself, by_somebody] = Run.objects.order_by("pk")
+    long_ago = timezone.now() - timedelta(minutes=7)
+    for run, actor, note in (
+        (of_itself, "redrive", "1 failed; it was the first."),
+        (by_somebody, "olga", ""),
+    ):
+        run.events.create(state="running", actor="redrive")
+        run.events.create(state="pausing", actor=actor, note=note, at=long_ago)
+        run.events.create(state="paused", actor="redrive")
+    sentences = {need.headline: need.sentence for need in list_attention()}
+    assert sentences == {
+        f"Run {of_itself.pk} is paused": "Count marks. 1 failed; it was the first. Paused by redrive, 7 min ago.",
+        f"Run {by_somebody.pk} is paused": (
+            "Count marks. It keeps its place until somebody resumes or cancels it. Paused by olga, 7 min ago."
+        ),
+    }

@@ -51,3 +51,12 @@ def test_a_muted_group_needs_nobody(fail: Fail) -> None:
     fail("billing", 5)
     FailureGroup.objects.update(is_muted=True)
     assert list_attention() == []
+
+
+def test_it_says_in_how_many_groups_the_letters_are_of_which_only_the_worst_are_named(
+    viewer: Client, fail: Fail
+) -> None:
+    for number in range(8):
+        fail(f"consumer-{number}", 2, ago=timedelta(hours=2))
+    assert len(list_attention()) == 3
+    assert "16 letters are open in 8 groups," in viewer.get("/").content.decode()

@@ -104,6 +104,8 @@ def test_resume_tries_the_blocking_event_again(operator: Client, stopped: Projec
     from tests.shop.models import Fault
 
     post(operator, "resume", stopped.pk)
+    page = operator.get(reverse("projections:projection", args=[stopped.pk])).content.decode()
+    assert "journal tries again from its checkpoint; if that fails too, it says so here." in page
     assert work("journal").state == "stopped"
     Fault.objects.all().delete()
     post(operator, "resume", stopped.pk)

@@ -55,6 +55,7 @@ def test_a_replacement_is_compared_saved_and_replayed_and_the_original_kept(
     ("form", "status", "says"),
     [
         ({"payload": "{", "reason": "x"}, 422, "This is not JSON: line 1, column 2, expecting property name"),
+        ({"payload": '"x', "reason": "x"}, 422, "This is not JSON: line 1, column 1, unterminated string."),
         ({"payload": "{}", "reason": " "}, 409, "Say why"),
         ({"payload": "[" * 100_000, "reason": "x"}, 422, "This cannot be kept as JSON"),
         ({"payload": '{"a": NaN}', "reason": "x"}, 422, "This cannot be kept as JSON"),

@@ -101,6 +101,8 @@ def test_failures_up_to_the_limit_pause_it_and_are_forgiven_when_it_is_resumed(
     assert run.state == "paused"
     failed = totals(run)["same_error"]
     assert 3 <= failed < 40
+    # However many more failed before the pause was seen.
+    assert run.events.get(state="pausing").note.startswith("The limit of 3 failures is reached. Resume")
     resume_run(run, actor="olga")
     run_all(run)
     assert (run.state, totals(run)["same_error"] > failed) == ("paused", True)
