@@ -8,7 +8,7 @@ class DlqConfig(AppConfig):
     def ready(self) -> None:
         from dashboard import attention, banners
         from dashboard.runs.kinds import Panel, add_panel
-        from dlq.needs import find_stopped_replays, find_worst_groups, say_stopped_replays
+        from dlq.needs import find_left_parked, find_stopped_replays, find_worst_groups, say_stopped_replays
         from dlq.operations import replay_followers
         from dlq.queries.replay_run import describe_run, find_letters
         from dlq.runs import when_closed
@@ -22,5 +22,6 @@ class DlqConfig(AppConfig):
         banners.register(say_stopped_replays)
         attention.register(find_stopped_replays, rank=1)
         attention.register(find_worst_groups, rank=2)
+        attention.register(find_left_parked)
         when_closed(replay_followers)
         check_targets()

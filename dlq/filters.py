@@ -19,7 +19,7 @@ from dashboard.models import Run
 from dlq.cleaning import split_words
 from dlq.json_paths import Path, contains, parse_path
 from dlq.masking import MASKED, Masker
-from dlq.models import DeadLetter, LetterBody, LetterRunItem
+from dlq.models import DeadLetter, Facet, LetterBody, LetterRunItem
 from dlq.models.letter import IS_OPEN, LetterQuerySet
 from dlq.models.words import Category, Status, Tier
 from dlq.retention import KEEP_ITEMS_DAYS
@@ -207,6 +207,16 @@ class LetterFilter(forms.Form):
         if path and not value:
             raise forms.ValidationError("Say which value it must have at its path.")
         return value
+
+    def clean(self) -> None:
+        """A consumer may be given as pages name it, with its source before it."""
+        given = self.cleaned_data.get("consumer", "")
+        source, _, consumer = given.partition("/")
+        if source and consumer and not self.cleaned_data.get("source"):
+            # A name may have a slash of its own.
+            names = set(Facet.objects.filter(value__in=[given, source]).values_list("kind", "value"))
+            if ("source", source) in names and ("consumer", given) not in names:
+                self.cleaned_data |= {"source": source, "consumer": consumer}
 
     @property
     def wanted(self) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from django.utils import timezone
 
 from dashboard.attention import Need
 from dashboard.banners import Banner
-from dashboard.words import clause, clock, counted, duration, say_ago
+from dashboard.words import agree, clause, clock, counted, duration, say_ago
 from dlq.models import ReplaySwitch
 from dlq.queries.groups import find_worst
+from dlq.queries.overview import find_left
 from dlq.tables import name_consumer
 
 # The largest groups and the ones that grow fastest, so many of each; the groups page has all.
@@ -38,6 +39,22 @@ def find_worst_groups() -> Iterator[Need]:
             "Open the group",
             "bad" if now - worst.last_at < RECENT else "warn",
         )
+
+
+def find_left_parked() -> Iterator[Need]:
+    """Sequences of which only parked letters are left: nothing will release those any more."""
+    left = find_left()
+    if not left:
+        return
+    number, letter_id = left
+    yield Need(
+        f"{counted(number, 'sequence waits', 'sequences wait')} for a decision",
+        f"Of {agree(number, 'it', 'them')} only parked letters are left: nothing happens to those until somebody "
+        "replays, resolves or discards them.",
+        reverse("dlq:letter", args=[letter_id]) if number == 1 else f"{reverse('dlq:letters')}?status=parked",
+        "Open the first letter" if number == 1 else "See what is parked",
+        "warn",
+    )
 
 
 def describe_switch(switch: ReplaySwitch) -> str:

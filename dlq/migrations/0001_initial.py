@@ -114,6 +114,8 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField(primary_key=True, serialize=False)),
                 ('open_count', models.BigIntegerField()),
                 ('by_attempts', models.JSONField(default=dict)),
+                ('left_count', models.BigIntegerField(db_default=0)),
+                ('left_letter_id', models.BigIntegerField(null=True)),
             ],
         ),
         migrations.CreateModel(

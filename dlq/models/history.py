@@ -22,6 +22,9 @@ class DepthSample(models.Model):
     open_count = models.BigIntegerField()
     # Number of open letters by the lower bound of attempts; see sampling.py.
     by_attempts = models.JSONField(default=dict)
+    # Sequences of which only parked letters are left, and the oldest of those letters: nothing releases them any more.
+    left_count = models.BigIntegerField(db_default=0)
+    left_letter_id = models.BigIntegerField(null=True)
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M}: {self.open_count}"

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from dlq.models import DeadLetter, DepthSample
+from dlq.models import DeadLetter, DepthSample, LetterRunItem
 from dlq.models.words import Status
 from dlq.queries.groups import fetch
 from dlq.queries.totals import list_most
@@ -136,6 +137,21 @@ def cut(span: timedelta, step: timedelta) -> Slots:
     number = span // step
     last = datetime.fromtimestamp(current - offset.total_seconds(), UTC)
     return Slots(last - step * (number - 1), step, number)
+
+
+def find_left() -> tuple[int, int] | None:
+    """How many sequences have only parked letters left, and the oldest of these; as beat last counted, None: none.
+
+    When that letter is dealt with, what is known is too old to be told, and beat counts again within the minute.
+    """
+    sample = DepthSample.objects.only("left_count", "left_letter_id").order_by("-at").first()
+    if sample is None or sample.left_letter_id is None:
+        return None
+    in_hand = LetterRunItem.objects.filter(letter=OuterRef("pk"), is_active=True)
+    parked = DeadLetter.objects.filter(pk=sample.left_letter_id, status=Status.PARKED).exclude(
+        Exists(in_hand)
+    )
+    return (sample.left_count, sample.left_letter_id) if parked.exists() else None
 
 
 def get_open() -> OpenFigures:

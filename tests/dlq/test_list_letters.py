@@ -62,6 +62,15 @@ def find(user: Any, page: str = "", **wanted: Any) -> list[str]:
     return found
 
 
+def test_a_consumer_is_found_by_the_name_that_pages_give_it(user: Any, some_letters: list[int]) -> None:
+    assert find(user, consumer="shop/consumer-1") == find(user, source="shop", consumer="consumer-1") != []
+    assert find(user, consumer="native/consumer-1") == []
+    assert find(user, consumer="elsewhere/consumer-1") == []
+    # A name of its own, whatever stands before the slash.
+    record_failures([Failure(consumer="shop/consumer-1", event_id="own", failed_at=T)])
+    assert find(user, consumer="shop/consumer-1") == ["own"]
+
+
 @pytest.mark.parametrize(
     ("wanted", "numbers"),
     [
