@@ -4,6 +4,8 @@ What becomes of them is known only if there is a result backend that we may read
 """
 
 import json
+import random
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +22,8 @@ from dlq.targets.callbacks import make_token, make_url
 
 # The broker is asked before the button is shown, and somebody waits for the page.
 HEALTH_SECONDS = 1
+# Results come one by one, and whoever asks holds a lease meanwhile.
+ASK_SECONDS = 5.0
 # A broker that is not there is not there: the run tries again, and says so.
 NO_RETRIES = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
@@ -81,12 +85,21 @@ class CeleryTarget:
         return headers
 
     def ask(self, item_ids: Sequence[int]) -> dict[int, Answer | Refusal]:
-        """As the result backend has it; without one, nothing: then the task calls back."""
+        """As the result backend has it; without one, nothing: then the task calls back.
+
+        A slow backend is asked about some of them, chosen by lot, so that the next looks come to the others.
+        """
         if not self.result_backend:
             return {}
         backend = get_app(self.broker_url, self.result_backend).backend
-        said = {item_id: read_result(backend.get_task_meta(make_task_id(item_id))) for item_id in item_ids}
-        return {item_id: answer for item_id, answer in said.items() if answer}
+        said: dict[int, Answer | Refusal] = {}
+        until = time.monotonic() + ASK_SECONDS
+        for item_id in random.sample(item_ids, len(item_ids)):
+            if answer := read_result(backend.get_task_meta(make_task_id(item_id))):
+                said[item_id] = answer
+            if time.monotonic() >= until:
+                break
+        return said
 
     def get_health(self) -> Health:
         goes = f"Goes to {self.name} as the task {self.task}."

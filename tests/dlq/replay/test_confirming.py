@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.states import SUCCESS
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -22,6 +23,7 @@ from dlq.queries.replay import preview_replay
 from dlq.replay import confirming, kind
 from dlq.replay.options import ReplayOptions
 from dlq.selection import select_ids
+from dlq.targets import Answer, celery
 from dlq.targets.callbacks import make_token, make_url
 from tests.dlq.replay.conftest import run_all, totals, warm_up
 from tests.processes import Process, running_web
@@ -272,6 +274,24 @@ def their_worker(log: Path, **environment: str) -> Iterator[None]:
         yield
     finally:
         process.kill()
+
+
+@pytest.mark.filterwarnings("ignore:Call to deprecated setex")  # Celery's own
+def test_a_slow_result_backend_is_asked_for_a_bounded_time_and_each_result_has_its_turn(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(celery, "ASK_SECONDS", 0)
+    url = settings.CELERY_BROKER_URL
+    target = celery.CeleryTarget(name="slow", broker_url=url, task="shop.handle", result_backend=url)
+    backend = celery.get_app(url, url).backend
+    for item_id in range(5):
+        backend.store_result(celery.make_task_id(item_id), "done", SUCCESS)
+    heard: set[int] = set()
+    for _ in range(200):
+        said = target.ask(range(5))
+        assert list(said.values()) == [Answer.DONE]
+        heard |= said.keys()
+    assert heard == set(range(5))
 
 
 @pytest.mark.parametrize("how", ["result", "callback"])
