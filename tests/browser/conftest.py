@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from dashboard.management.commands.test import find_chromium
@@ -39,6 +40,8 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         yield browser
         browser.close()
+        # Outside Playwright's loop Django has another connection, and this one would be in the way of the end.
+        connection.close()
 
 
 @pytest.fixture(scope="session")
