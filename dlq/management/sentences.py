@@ -35,7 +35,7 @@ def name_runs(run_ids: Collection[int]) -> str:
     return f"{agree(len(run_ids), 'run')} {', '.join(map(str, run_ids))}"
 
 
-def describe_letters(found: ReplayPreview) -> Iterator[str]:
+def describe_letters(found: ReplayPreview, *, force: bool = False) -> Iterator[str]:
     if found.count:
         yield f"{found.title}: {counted(found.sequence_count, 'sequence')}, in order."
     else:
@@ -61,21 +61,21 @@ def describe_letters(found: ReplayPreview) -> Iterator[str]:
         yield f"{stand} before {agree(found.count, 'it', 'them')}; take {it} --with-earlier."
     if found.in_front_count:
         stand = counted(found.in_front_count, "open letter stands", "open letters stand")
-        why = "poison, erased or not offered for replay"
-        yield f"{stand} before {agree(found.count, 'it', 'them')} and cannot come along: {why} {FORCE}."
+        why = "with an erased payload" if force else f"poison, erased or not offered for replay {FORCE}"
+        yield f"{stand} before {agree(found.count, 'it', 'them')} and cannot come along: {why}."
     if found.later_count:
         were = agree(found.later_count, "event was", "events were")
         yield f"{found.later_label} later {were} handled already; --acknowledge it."
-    yield from describe_dry_run(found, "sequence")
+    yield from describe_dry_run(found, "sequence", "letter")
     for health in found.health:
         yield health.sentence
     yield from describe_obstacles(found.obstacles)
 
 
-def describe_dry_run(found: ReplayPreview | EventsPreview, what: str) -> Iterator[str]:
+def describe_dry_run(found: ReplayPreview | EventsPreview, whole: str, part: str) -> Iterator[str]:
     if found.beyond_count and not found.no_dry_run:
-        rest = counted(found.beyond_count, "that comes", "that come")
-        yield f"Of a {what} a dry run tries the first {found.most_together:,}: it holds {rest} after those."
+        tried, rest = f"the first {found.most_together:,}", counted(found.beyond_count, part)
+        yield f"Of each {whole} a dry run tries only {tried}; what comes after those is held, {rest} in all."
 
 
 def describe_events(found: EventsPreview) -> Iterator[str]:
@@ -90,6 +90,6 @@ def describe_events(found: EventsPreview) -> Iterator[str]:
         was = agree(found.count, "It was", "They were")
         its = agree(found.count, "its effects are", "their effects are")
         yield f"{was} handled before: {its} repeated, and come after later events; --acknowledge it."
-        yield from describe_dry_run(found, "stream")
+        yield from describe_dry_run(found, "stream", "event")
         yield found.health.sentence
     yield from describe_obstacles(found.obstacles)

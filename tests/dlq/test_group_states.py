@@ -104,6 +104,20 @@ def test_what_is_not_to_be_sent_again_is_not_advised(viewer: Client, group: Fail
     assert "Not to be sent again as it is." in read(viewer, group)
 
 
+@pytest.mark.parametrize(
+    ("error_type", "category", "look"),
+    [("ValueError", "permanent", "btn primary"), ("MemoryError", "poison", "btn")],
+)
+def test_the_replay_of_a_poison_group_can_be_asked_for_and_does_not_stand_out(
+    operator: Client, make_letters: Make, error_type: str, category: str, look: str
+) -> None:
+    make_letters(1, consumer="letters", error_type=error_type)
+    group = FailureGroup.objects.get()
+    assert group.category == category
+    url = f"/dead-letters/replay/confirm/?scope=group&amp;group={group.pk}"
+    assert f'<a class="{look}" data-dialog href="{url}">Replay 1…</a>' in read(operator, group)
+
+
 def test_each_sample_says_whether_it_is_open_and_when_it_failed_or_was_closed(
     viewer: Client, make_letters: Make, do: Callable[..., Done]
 ) -> None:

@@ -138,7 +138,7 @@ def test_a_page_whose_letters_are_closed_by_now_leads_to_the_others(
     oldest = DeadLetter.objects.earliest("last_failed_at", "pk")
     page = read(viewer, after=write_cursor(oldest, "last_failed_at"))
     assert "2 open letters</h1>" in page
-    assert 'None of them is on this page; <a href="/dead-letters/letters/">go to the first</a>.' in page
+    assert 'None of them is on this page; <a href="/dead-letters/letters/">go to the first page</a>.' in page
     assert "Failures arrive" not in page
 
 

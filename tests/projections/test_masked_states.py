@@ -52,6 +52,12 @@ def test_who_decides_about_an_event_sees_what_the_handler_gets_of_it(
     )
     set_override(row.name, event_id, Override.Kind.REPLACED, payload={"mark": "z"}, **given)
     assert '<li><b>mark</b>: <span class="json-text">&quot;z&quot;</span></li>' in show(admin, "journal")
+    cut = '<p class="dim">This is only a part; it is too large to be shown here as a whole.</p>'
+    assert cut not in show(admin, "journal")
+    set_override(row.name, event_id, Override.Kind.REPLACED, payload={"mark": "z" * 3_000}, **given)
+    html = show(admin, "journal")
+    assert f"{'z' * 1_999}…</span>" in html
+    assert cut in html
     set_override(row.name, event_id, Override.Kind.REPLACED, payload={"mark": "z" * 300_000}, **given)
     assert "It is too large or too deep to be shown here." in show(admin, "journal")
 

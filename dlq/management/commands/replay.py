@@ -94,7 +94,7 @@ class Command(BaseCommand):
         """None: there is nothing to do, or it was not confirmed."""
         selection, extent = read_selection(given), {"with_earlier": given["with_earlier"]}
         found = preview_replay(selection, force=given["force"], **extent)
-        if not self.is_confirmed(describe_letters(found), found.count, given):
+        if not self.is_confirmed(describe_letters(found, force=given["force"]), found.count, given):
             return None
         return start_replay(selection, confirmed=found.count, **extent, **common)
 

@@ -184,8 +184,13 @@ def test_a_dry_run_of_a_sequence_that_is_too_long_for_one_slice_says_where_it_st
     mend()
     assert preview_replay(everything()).beyond_count == 5
     asked = operator.get(f"{reverse('dlq:confirm_replay')}?scope=matching").content.decode()
-    assert "Of a sequence the first 3 are tried: it holds 5 that come after those" in asked
-    told = "Of a sequence a dry run tries the first 3: it holds 5 that come after those."
+    assert (
+        "Of each sequence only the first 3 are tried; what comes after those is held, 5 letters in all<"
+        in asked
+    )
+    told = (
+        "Of each sequence a dry run tries only the first 3; what comes after those is held, 5 letters in all."
+    )
     assert told in list(describe_letters(preview_replay(everything())))
     run = run_all(start(options=ReplayOptions(canary=False, dry_run=True, lanes=1)))
     assert totals(run) == {"succeeded": 9, "held": 5}

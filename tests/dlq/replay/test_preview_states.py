@@ -137,6 +137,40 @@ def test_why_letters_stay_is_said_with_their_number(
     assert "It is poison." in text
 
 
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (
+            1,
+            "1 open letter stands before it and cannot come along, as its payload was erased: "
+            "what stands behind is held until it is settled.",
+        ),
+        (
+            2,
+            "2 open letters stand before it and cannot come along, as their payloads were erased: "
+            "what stands behind is held until they are settled.",
+        ),
+    ],
+)
+def test_whoever_insists_is_told_that_only_what_was_erased_stays_in_front(
+    operator: Client, make_letters: Make, away: None, number: int, sentence: str
+) -> None:
+    for n in range(1, number + 3):
+        more = {"sequence_key": "s", "sequence_no": n}
+        make_letters(1, source="kafka", consumer="c1", event_id=f"e{n}", **more)
+    DeadLetter.objects.filter(sequence_no__lte=number).update(erased_at=timezone.now())
+    DeadLetter.objects.filter(sequence_no=number + 1).update(tier="poison")
+    last = DeadLetter.objects.get(sequence_no=number + 2)
+    all_in_front = f"{number + 1} open letters stand before it and cannot come along, being poison, erased"
+    assert all_in_front in confirm(operator, f"id={last.pk}")[0]
+    html, _ = confirm(operator, f"id={last.pk}&force=1")
+    assert sentence in html
+    assert "Replay 1 letter of c1?" in html
+    # What insisting takes along is offered, and insisting once more is not.
+    assert "1 open letter stands before it and is not selected" in html
+    assert "With poison" not in html
+
+
 def test_all_that_is_in_runs_already_is_linked_to_them(
     operator: Client, fail: Fail, start: Callable[..., Run]
 ) -> None:

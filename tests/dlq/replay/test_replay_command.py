@@ -3,6 +3,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from dashboard.models import AuditEntry, Run
 from dlq.models import DeadLetter, FailureGroup
@@ -62,6 +63,10 @@ def test_what_comes_along_and_what_stays_is_said_with_its_number(
     DeadLetter.objects.filter(sequence_no=1).update(tier="poison")
     said = replay(f"--letter={second.pk}")
     assert "1 open letter stands before them and cannot come along: poison, erased or not offered" in said
+    DeadLetter.objects.filter(sequence_no=1).update(erased_at=timezone.now())
+    said = replay(f"--letter={second.pk}", "--force", "--reason=mended")
+    assert "1 open letter stands before them and cannot come along: with an erased payload." in said
+    DeadLetter.objects.filter(sequence_no=1).update(erased_at=None)
     said = replay("--filter=status=open")
     assert "Nothing to replay." in said
     assert "1 left out: poison (--force takes such letters along, with a --reason)." in said

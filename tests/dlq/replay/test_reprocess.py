@@ -194,7 +194,7 @@ def test_a_dry_run_tries_no_event_behind_others_that_it_has_undone(
     if how:
         Event.objects.filter(position=1).update(data={"amount": 1, "mark": "a"})
         Fault.objects.create(mark="a", how=how)
-    told = "Of a stream a dry run tries the first 2: it holds 3 that come after those."
+    told = "Of each stream a dry run tries only the first 2; what comes after those is held, 3 events in all."
     assert told in list(describe_events(preview_reprocess(ALL_EVENTS)))
     dry = ReplayOptions(canary=False, dry_run=True, lanes=1, stop_after=None)
     run = run_all(reprocess(options=dry, acknowledged=False, reason=""))

@@ -165,6 +165,23 @@ def test_effects_outside_a_rebuild_many_events_and_the_switch_are_warned_of(
     assert (answer.status_code, answer.content.decode().count("mailer is being rebuilt")) == (409, 1)
 
 
+def test_a_dry_run_of_long_streams_says_before_it_starts_where_it_stops(
+    operator: Client,
+    handled: None,
+    pay: Callable[..., int],
+    work: Callable[..., Projection],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "Of each stream" not in read_text(operator, "consumer=letters")
+    monkeypatch.setattr("dlq.targets.handler.BATCH_SIZE", 2)
+    told = "Of each stream only the first 2 are tried; what comes after those is held, "
+    assert f"{told}1 event in all" in read_text(operator, "consumer=letters")
+    pay("a", 4)
+    pay("b", 5)
+    work("letters")
+    assert f"{told}3 events in all" in read_text(operator, "consumer=letters")
+
+
 def test_how_long_it_takes_is_told_and_without_redis_no_breaker_is_counted(
     operator: Client, handled: None, fail: Callable[..., None], start: Callable[..., Run], settings: Any
 ) -> None:

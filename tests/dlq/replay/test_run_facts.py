@@ -12,12 +12,13 @@ from django.utils import timezone
 from django.utils.html import escape, strip_tags
 
 from dashboard.models import Lane, Run
-from dashboard.runs.kinds import MORE
+from dashboard.runs.kinds import MORE, get_rest
 from dashboard.runs.lanes import claim, release
 from dashboard.runs.operations import cancel_run
-from dashboard.runs.states import settle
+from dashboard.runs.states import move, settle
 from dlq.api import record_failure
 from dlq.filters import LetterFilter
+from dlq.items import release_ended
 from dlq.masking import HIDDEN
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem
 from dlq.operations import Done, stop_replays
@@ -25,7 +26,7 @@ from dlq.queries.replay_run import describe_run
 from dlq.replay.kind import Replay
 from dlq.replay.options import ReplayOptions
 from dlq.reprocess.choice import EventChoice
-from dlq.retention import KEEP_ITEMS_DAYS
+from dlq.retention import KEEP_ITEMS_DAYS, purge
 from dlq.selection import select_matching
 from projections.models import Projection
 from projections.models.event import Event
@@ -209,6 +210,76 @@ def test_a_run_that_closes_letters_leads_to_them(
     assert f'{escape("?run=")}{run.pk}&amp;status=any">See its letters</a>' in read(operator, run)
     Run.objects.update(ended_at=timezone.now() - timedelta(days=KEEP_ITEMS_DAYS))
     assert f"Which letters it had was known for {KEEP_ITEMS_DAYS} days." in read(operator, run)
+
+
+def purge_all(settings: Any) -> None:
+    """As beat does it a month after all of them were closed."""
+    settings.KEEP_CLOSED_DAYS = 30
+    DeadLetter.objects.update(closed_at=timezone.now() - timedelta(days=31))
+    purge()
+    assert not DeadLetter.objects.exists()
+
+
+def test_a_run_whose_letters_were_purged_says_so_and_leads_to_none(
+    operator: Client,
+    make_letters: Callable[..., list[DeadLetter]],
+    do: Callable[..., Done],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+) -> None:
+    monkeypatch.setattr("dlq.operations.letters.MOST_AT_ONCE", 5)
+    make_letters(10)
+    form = LetterFilter({}, user=None)
+    assert form.is_valid()
+    run = do("resolve", select_matching(form), 10).run
+    assert run is not None
+    assert totals(run_all(run)) == {"done": 10}
+    said = "Its letters have been purged since: closed letters are kept for a set time only."
+    assert said not in read(operator, run)
+    purge_all(settings)
+    html = read(operator, run)
+    assert said in html
+    assert "See its letters" not in html
+
+
+def test_a_replay_whose_letters_were_purged_says_so_and_leads_to_none(
+    operator: Client, fail: Fail, mend: Callable[..., None], start: Start, settings: Any
+) -> None:
+    fail("a", events=2)
+    mend()
+    run = run_all(start())
+    said = "<dt>Its letters</dt><dd>purged since: closed letters are kept for a set time only</dd>"
+    assert said not in read(operator, run)
+    purge_all(settings)
+    html = read(operator, run)
+    assert said in html
+    assert "See its letters" not in html
+
+
+def test_a_dry_run_that_breaks_says_that_nothing_of_it_stays(
+    operator: Client, fail: Fail, mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", "b", events=1)
+    mend()
+    for options, outcome in (
+        (
+            ReplayOptions(canary=False, dry_run=True, lanes=1, pace=4),
+            "It was a dry run: what it tried is undone.",
+        ),
+        (ReplayOptions(canary=False, lanes=1, pace=4), get_rest("replay").sentence),
+    ):
+        run = start(options=options)
+        hold = claim(run.pk, 0, 0, holder="test")
+        assert hold is not None
+        Replay().work(hold)
+        move(run.pk, Run.State.FAILED, note="OperationalError: the disk is full")
+        release(hold, MORE)
+        release_ended()
+        html = read(operator, run)
+        assert '<p class="message bad">OperationalError: the disk is full</p>' in html
+        assert f"The run itself broke. {outcome}</p>" in html
+        undone = ", and all of it was undone" if options.dry_run else ""
+        assert f"{run.title}: failed; 1 succeeded, 1 untouched{undone}</h1>" in html
 
 
 def test_of_what_fails_in_it_the_last_time_counts_whichever_item_it_was(fail: Fail, start: Start) -> None:

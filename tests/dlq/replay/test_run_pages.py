@@ -116,6 +116,27 @@ def test_a_live_run_is_shown_in_place_where_its_letters_are(
     assert sentence not in read_html(operator.get(reverse("dlq:group", args=[group.pk])))
 
 
+def test_a_paused_run_is_resumed_beside_its_letters_without_standing_out_there(
+    operator: Client, viewer: Client, fail: Callable[..., None]
+) -> None:
+    fail("a", "b")
+    _, form = confirm(operator, "scope=matching")
+    operator.post(reverse("dlq:replay"), form)
+    run = run_all(Run.objects.get())
+    assert run.state == Run.State.PAUSED
+    resume = f'action="{reverse("runs:resume", args=[run.pk])}"'
+    group = reverse("dlq:group", args=[FailureGroup.objects.get().pk])
+    for url, button in (
+        (reverse("runs:run", args=[run.pk]), '<button class="btn primary">Resume</button>'),
+        (reverse("dlq:letters"), '<button class="btn">Resume</button>'),
+        (group, '<button class="btn">Resume</button>'),
+    ):
+        html = read_html(operator.get(url))
+        assert (html.count(resume), html.count(button)) == (1, 1)
+        assert '<span class="badge warn">Paused</span>' in html
+        assert resume not in read_html(viewer.get(url))
+
+
 def test_a_preview_and_a_run_that_waits_say_that_replays_are_stopped(
     operator: Client, fail: Callable[..., None]
 ) -> None:
