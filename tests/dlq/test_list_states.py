@@ -223,6 +223,15 @@ def test_an_empty_tab_leads_to_the_groups_that_are_open(viewer: Client, make_let
     assert '<a href="/dead-letters/">Show the open groups</a>' in page
 
 
+@pytest.mark.parametrize(("number", "words"), [(1, "1 failure"), (2, "2 failures")])
+def test_the_bars_of_a_group_are_told_in_words(
+    viewer: Client, make_letters: Make, number: int, words: str
+) -> None:
+    make_letters(number, failed_at=timezone.now())
+    page = viewer.get("/dead-letters/").content.decode()
+    assert f'aria-label="{words} in 24 hours, {number} in the last"' in page
+
+
 def test_the_headline_counts_muted_groups_with_their_letters(viewer: Client, make_letters: Make) -> None:
     make_letters(1, consumer="shipping")
     FailureGroup.objects.update(is_muted=True)
