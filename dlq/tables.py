@@ -34,7 +34,7 @@ def draw_sparkline(values: list[int], tone: str) -> SafeString:
         tone,
         SPARKLINE_WIDTH,
         SPARKLINE_HEIGHT,
-        f"{sum(values)} failures in {len(values)} hours, {values[-1] if values else 0} in the last",
+        f"{counted(sum(values), 'failure')} in {len(values)} hours, {values[-1] if values else 0:,} in the last",
         *(SPARKLINE_WIDTH, SPARKLINE_HEIGHT, SPARKLINE_HEIGHT),
         draw_outline(bars),
     )

@@ -83,6 +83,12 @@ def search_window(
     return LetterPage(replace(page, after=page.after or bound), is_bounded=True)
 
 
+def finds_none(found: LetterPage, query: QueryDict) -> bool:
+    """Whether the list was looked through from its beginning to its end, and nothing matched."""
+    begins = not any(query.get(name) for name in ("after", "before", "at"))
+    return begins and not found.page.rows and not found.is_bounded
+
+
 def count_letters(letter_filter: LetterFilter) -> Count:
     """As many as match: from the counters where they know, else counted up to a limit."""
     if letter_filter.is_counted:

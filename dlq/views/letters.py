@@ -43,13 +43,17 @@ def list_letters(request: HtmxHttpRequest) -> HttpResponse:
             request, "dlq/letters.html", {"form": form, "facets": facets}, title="Letters", status=400
         )
     found = queries.list_letters(form, request.GET)
+    count = queries.count_letters(form)
+    # Where nobody counted, a list that was looked through and is empty still has its number.
+    if count.number is None and queries.finds_none(found, request.GET):
+        count = queries.Count(0, is_exact=True)
     live = queries.find_live_runs(letter.pk for letter in found.page.rows)
     context = {
         "form": form,
         "facets": facets,
         "page": found.page,
         "is_bounded": found.is_bounded,
-        "count": queries.count_letters(form),
+        "count": count,
         "shows": form.shows,
         "is_narrowed": bool(form.wanted.keys() - {"status"}),
         # Of many sources some may allow what others do not; the confirmation says which.

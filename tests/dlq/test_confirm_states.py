@@ -149,6 +149,31 @@ def test_with_followers_it_is_said_which_number_is_typed_and_what_becomes_a_run(
     assert "and a replay cannot be undone" in page
 
 
+@pytest.mark.parametrize(
+    ("number", "label"),
+    [
+        (1, "If the follower is resolved too, type the number of all letters, 2 "),
+        (2, "Type the number of letters, 2; if the follower is resolved too, 3 "),
+    ],
+)
+def test_of_one_follower_it_is_not_spoken_as_of_many(
+    operator: Client,
+    make_letters: Make,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    label: str,
+) -> None:
+    settings.TYPE_NUMBER_ABOVE = 1
+    monkeypatch.setattr("dlq.preview.MOST_AT_ONCE", number)
+    sequence = {"consumer": "billing", "sequence_key": "s"}
+    letters = make_letters(number, **sequence, sequence_no=1)
+    park_events([Parked(**sequence, event_id="p", sequence_no=2)])
+    page = operator.get(address("resolve", *letters)).content.decode()
+    assert label in page
+    assert "If the follower is resolved too, this becomes a run with progress" in page
+
+
 @pytest.mark.parametrize(("verb", "tone"), [("resolve", "primary"), ("discard", "danger")])
 def test_only_what_loses_something_stands_out_as_dangerous(
     operator: Client, make_letters: Make, verb: str, tone: str

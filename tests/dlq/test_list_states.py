@@ -37,7 +37,11 @@ def test_words_that_are_everywhere_are_not_counted(
     assert "<h1>Letters</h1>" in page
     assert 'value="matching"' not in page
     # Of another consumer there is none at all.
-    assert "Too many" not in read(operator, words="total", consumer="orders")
+    page = read(operator, words="total", consumer="orders")
+    assert "Too many" not in page
+    assert "<h1>No open letter matches</h1>" in page
+    assert "was not counted" not in page
+    assert "Loosen the filter" in page
 
 
 def test_a_part_without_a_match_leads_on_to_the_next_part(
@@ -50,6 +54,19 @@ def test_a_part_without_a_match_leads_on_to_the_next_part(
     page = read(viewer, words="wanted")
     assert "No letter of this part matches.</p>" in page
     assert "Older</a>" in page
+
+
+def test_after_the_last_part_it_is_not_said_that_no_letter_matches(
+    viewer: Client, make_letters: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_letters(3)
+    monkeypatch.setattr(filters, "MOST_BODIES", 1)
+    monkeypatch.setattr(letters, "WINDOW", 2)
+    last = DeadLetter.objects.earliest("last_failed_at", "pk")
+    page = read(viewer, words="total", after=f"{last.last_failed_at.isoformat()}_{last.pk}")
+    assert "<h1>Letters</h1>" in page
+    assert 'No letter of this part matches; <a href="?words=total">go to the first</a>.' in page
+    assert "Loosen the filter" not in page
 
 
 def test_a_count_that_stops_says_over(
@@ -204,6 +221,15 @@ def test_an_empty_tab_leads_to_the_groups_that_are_open(viewer: Client, make_let
     page = viewer.get("/dead-letters/", {"tab": "muted"}).content.decode()
     assert "1 open letter in 1 group<" in page
     assert '<a href="/dead-letters/">Show the open groups</a>' in page
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1 failure"), (2, "2 failures")])
+def test_the_bars_of_a_group_are_told_in_words(
+    viewer: Client, make_letters: Make, number: int, words: str
+) -> None:
+    make_letters(number, failed_at=timezone.now())
+    page = viewer.get("/dead-letters/").content.decode()
+    assert f'aria-label="{words} in 24 hours, {number} in the last"' in page
 
 
 def test_the_headline_counts_muted_groups_with_their_letters(viewer: Client, make_letters: Make) -> None:

@@ -90,7 +90,10 @@ def test_a_new_rule_is_stated_where_it_is_added(operator: Client) -> None:
     stated = page[page.index("add/") : page.index("Add the rule")]
     assert "consumer is <code>billing</code>" in stated
     assert "transient</span>, no replay offered, security" in stated
-    assert "The rule could be about no open letter. Once added, it decides how what fails" in stated
+    assert (
+        "There is no open letter that the rule could be about. Once added, it decides how what fails"
+        in stated
+    )
 
 
 def test_the_tables_end_with_what_nothing_knows(viewer: Client) -> None:
