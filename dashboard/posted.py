@@ -12,8 +12,13 @@ MOST_DIGITS = 18
 def read_number(params: QueryDict, name: str) -> int:
     text = params.get(name, "")
     if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
-        raise BadRequest(f"{name} is {text[:40]!r}; it can be a whole number from 0 on.")
+        raise BadRequest(f"{name} is {quote(text)}; it can be a whole number from 0 on.")
     return int(text)
+
+
+def quote(text: str) -> str:
+    """What was given, as the sentence that refuses it says it."""
+    return repr(text[:40]) if text else "empty"
 
 
 def read_request_key(params: QueryDict) -> UUID:

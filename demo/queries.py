@@ -20,7 +20,7 @@ CONSUMERS = {
     "ledger": "What each escrow holds. It stops rather than be wrong.",
     "order-summary": "What customer service sees. A failure is a letter, and what follows it is parked.",
     "catalog-cache": "Prices on product pages. It skips what it cannot read, with the reason.",
-    "notifications": "Mails. It tries again after half a second, one and two; then it is a letter.",
+    "notifications": "Mails. A failure is tried again after half a second, one and two; then it is a letter.",
     "webhooks": "Sellers' endpoints, each behind a breaker.",
     "review-moderation": "Asks a model about reviews. A rare one is poison.",
     "search-index": "What the search sorts by. It is slow at times, and catches up.",

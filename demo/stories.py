@@ -55,7 +55,7 @@ PLOTS = {
         Plot(
             SLOW,
             "The search index is slow for six minutes",
-            "It takes two seconds an event, falls behind, and catches up by itself. Nothing to do but to know it.",
+            "It takes two seconds an event, falls behind, and catches up by itself: nothing for you to do.",
             "Slow the search index",
             timedelta(minutes=6),
             timedelta(minutes=31),

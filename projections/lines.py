@@ -59,13 +59,16 @@ class Lines:
     def standing(self) -> str:
         """How they are, while none of them needs anybody; empty: all are up to date."""
         behind, unsure, uneasy = len(self.behind), len(self.unsure), len(self.uneasy)
-        of_all = f"of {len(self.all):,} projections"
         if behind:
             more = f", {unsure:,} more may be" if unsure else ""
-            return f"{behind:,} {of_all} {agree(behind, 'is', 'are')} behind{more}"
+            return f"{self.count(behind)} {agree(behind, 'is', 'are')} behind{more}"
         if unsure:
-            return f"{unsure:,} {of_all} may be behind"
-        return f"{uneasy:,} {of_all} {agree(uneasy, 'is', 'are')} worth a look" if uneasy else ""
+            return f"{self.count(unsure)} may be behind"
+        return f"{self.count(uneasy)} {agree(uneasy, 'is', 'are')} worth a look" if uneasy else ""
+
+    def count(self, number: int) -> str:
+        """So many of them, as the beginning of a clause."""
+        return "the only projection" if len(self.all) == 1 else f"{number:,} of {len(self.all):,} projections"
 
     @property
     def only(self) -> Line | None:

@@ -31,7 +31,7 @@ def say_projections(lines: Lines, is_quiet: bool) -> list[str]:
     # The figures may be a moment older than what needs you, and must not deny it.
     if lines.needing and not is_quiet:
         needing = len(lines.needing)
-        return [f"{needing} of {len(lines.all)} projections {agree(needing, 'needs', 'need')} you"]
+        return [f"{lines.count(needing)} {agree(needing, 'needs', 'need')} you"]
     return [lines.standing or "every projection is up to date"]
 
 

@@ -13,7 +13,7 @@ from dashboard.access import may, needs
 from dashboard.models import Run
 from dashboard.pages import HtmxHttpRequest, saying_refusal
 from dashboard.posted import read_request_key
-from dashboard.words import counted, duration
+from dashboard.words import clause, counted, duration
 from projections import operations, queries
 from projections.models import Effects, Projection, RebuildRequest
 from projections.operations import ProjectionStateError
@@ -74,7 +74,7 @@ def request_rebuild(request: HttpRequest, projection_id: int) -> HttpResponse:
 def confirm_grant(request: HtmxHttpRequest, request_id: int) -> HttpResponse:
     asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
     row = asked.projection
-    sentences = [f"{asked.requested_by} asks: {asked.reason}", *describe_rebuild(row)]
+    sentences = [f"{asked.requested_by} asks: {clause(asked.reason)}.", *describe_rebuild(row)]
     action, back = reverse("projections:grant", args=[asked.pk]), reverse("projections:requests")
     question, button = f"Grant the rebuild of {row}?", f"Grant, and rebuild {row}"
     return ask(request, Confirmation(question, sentences, action, button, back, "danger", typed=row.name))
@@ -99,7 +99,7 @@ def confirm_deny(request: HtmxHttpRequest, request_id: int) -> HttpResponse:
     asked = get_object_or_404(RebuildRequest.objects.select_related("projection"), pk=request_id)
     action, back = reverse("projections:deny", args=[asked.pk]), reverse("projections:requests")
     sentences = [
-        f"{asked.requested_by} asks: {asked.reason}",
+        f"{asked.requested_by} asks: {clause(asked.reason)}.",
         "Nothing is rebuilt; the reason goes on record.",
     ]
     question, button = f"Deny the rebuild of {asked.projection}?", "Deny the request"

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
-from dashboard.posted import read_number
+from dashboard.posted import quote, read_number
 from dashboard.words import agree, counted
 from projections import operations, queries
 from projections.definition import find_projector
@@ -65,7 +65,7 @@ def choose_target(
         "to": to or "position",
         # The field at which it is said; empty: at none.
         "wrong": to if problem else "",
-        "position": request.GET.get("position", "")[:40] or row.position,
+        "position": request.GET.get("position", str(row.position))[:40],
         "time": request.GET.get("time", "")[:40],
     }
     title = f"Reset the checkpoint of {row}"
@@ -135,5 +135,5 @@ def read_time(params: QueryDict) -> datetime:
     except ValueError:
         at = None
     if at is None:
-        raise BadRequest(f"time is {given[:40]!r}; it can be a date and a time, such as 2026-01-31T18:30.")
+        raise BadRequest(f"time is {quote(given)}; it can be a date and a time, such as 2026-01-31T18:30.")
     return at if timezone.is_aware(at) else timezone.make_aware(at)

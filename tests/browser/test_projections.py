@@ -68,7 +68,7 @@ def test_a_rebuild_is_requested_granted_and_watched_to_the_end(
     page.get_by_role("link", name="Ask for a rebuild…").click()
     page.get_by_label("Reason").fill("the totals are off")
     page.get_by_role("button", name="Ask for a rebuild").click()
-    expect(page.get_by_text("1 rebuild asked for")).to_be_visible()
+    expect(page.get_by_text("1 rebuild is asked for")).to_be_visible()
 
     make_user("ada", "admin", PASSWORD)
     other = chromium.new_context(base_url=console).new_page()

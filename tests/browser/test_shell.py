@@ -116,6 +116,15 @@ def test_the_tab_shows_how_many_things_need_a_person(sign_in_as: SignIn) -> None
     expect(page.locator("#favicon")).to_have_attribute("href", "/favicon.svg")
 
 
+def test_a_command_to_be_copied_is_whole_on_a_narrow_screen(sign_in_as: SignIn) -> None:
+    page = sign_in_as("operator")
+    page.set_viewport_size({"width": 380, "height": 800})
+    page.goto("/workers/")
+    command = page.locator("pre.copied")
+    expect(command).to_contain_text("-Q housekeeping")
+    assert command.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
+
+
 def test_a_page_that_gets_no_answer_says_since_when(sign_in_as: SignIn) -> None:
     page = sign_in_as("operator")
     page.goto("/runs/")

@@ -195,19 +195,19 @@ def test_projections_of_other_systems_are_counted_too_and_unknown_is_not_up_to_d
     ForeignProjection.objects.update(lag=200, oldest_at=now - timedelta(minutes=3))
     forget_all()
     page = read_html(viewer.get("/"))
-    assert "1 of 1 projections is behind" in page
+    assert "the only projection is behind" in page
     assert '<span class="badge info" title="">Behind</span>' in page
     assert '<p class="d">orders/totals: 200 events, 3 min</p>' in page
     ForeignProjection.objects.update(lag=1200)
     forget_all()
     page = read_html(viewer.get("/"))
-    assert "1 of 1 projections needs you" in page
+    assert "the only projection needs you" in page
     assert '<p class="d">1 needs you; orders/totals: 1,200 events, 3 min</p>' in page
     assert f'href="/projections/foreign/{row.pk}/"' in page
     ForeignProjection.objects.update(read_at=now - timedelta(minutes=5))
     forget_all()
     page = read_html(viewer.get("/"))
-    assert "1 of 1 projections may be behind" in page
+    assert "the only projection may be behind" in page
     assert '<p class="n">unknown</p><p class="d">1 may be</p>' in page
     assert "up to date" not in page
 

@@ -114,6 +114,18 @@ def test_going_back_names_a_rebuild_only_where_there_is_one(admin: Client, pay: 
             'value="x" aria-label="Position" aria-invalid="true" aria-describedby="position_error" autofocus',
         ),
         (
+            "?to=position&position=",
+            400,
+            "position is empty; it can be a whole number from 0 on.</span>",
+            'inputmode="numeric" value="" aria-label="Position" aria-invalid="true"',
+        ),
+        (
+            "?to=time&time=",
+            400,
+            "time is empty; it can be a date and a time",
+            'value="time" checked',
+        ),
+        (
             "?to=time&time=soon",
             400,
             "time is &#x27;soon&#x27;; it can be a date and a time",

@@ -133,7 +133,7 @@ def asked() -> RebuildRequest:
 
 def test_a_request_shows_who_decided_and_why(operator: Client, asked: RebuildRequest) -> None:
     html = show(operator, "requests")
-    assert "1 rebuild asked for" in html
+    assert "1 rebuild is asked for" in html
     assert "open until " in html
     assert "Grant…" not in html
     # On the projection's own page it is not taken for a rebuild that succeeded.

@@ -156,7 +156,7 @@ def test_a_page_counts_among_those_that_need_you_whoever_is_listed_and_nobody_el
         assert row.reason.tone in ("bad", "warn")
     else:
         assert row.reason.tone != "bad"
-    assert ("1 of 1 projections needs you" in viewer.get("/").content.decode()) == bool(needs)
+    assert ("the only projection needs you" in viewer.get("/").content.decode()) == bool(needs)
 
 
 def test_one_that_is_too_far_behind_and_misses_events_is_explained_twice(pay: Callable[..., int]) -> None:

@@ -128,7 +128,7 @@ def test_events_that_wait_for_a_breaker_have_a_delay(
     assert "letters is behind" in html
     assert '<span class="nowrap">3 min</span>' in html
     html = read_html(viewer.get(reverse("overview")))
-    assert "1 of 1 projections is behind" in html
+    assert "the only projection is behind" in html
     assert "letters: 1 waits for a breaker, 3 min" in html
 
 

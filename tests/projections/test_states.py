@@ -90,6 +90,8 @@ def test_an_outage_has_no_tries_and_may_have_no_trace(viewer: Client, pay: Pay, 
     assert "by infrastructure, and trying again: ConnectionError: the price list is away" in html
     assert "Held up by infrastructure since <time" in html
     assert "; next in line is <code>Paid</code> at 1</h2>" in html
+    assert "no attempt in five minutes" in html
+    assert "That infrastructure holds it up is no failure of an event, and is not counted here." in html
     assert "Stack trace" not in html
 
 

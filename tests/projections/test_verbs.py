@@ -264,7 +264,7 @@ def test_every_page_of_requests_says_how_many_are_open(
     asked = RebuildRequest.objects.get()
     first = reverse("projections:requests")
     for address in (first, f"{first}?after={quote(write_cursor(asked, 'requested_at'))}"):
-        assert "1 rebuild asked for" in admin.get(address).content.decode()
+        assert "1 rebuild is asked for" in admin.get(address).content.decode()
     post(admin, "deny", asked.pk, reason="not tonight")
     said = admin.get(reverse("projections:requests")).content.decode()
     assert "The rebuild of journal is denied; nothing was changed." in said
@@ -275,6 +275,9 @@ def test_a_request_is_granted_by_somebody_else(operator: Client, admin: Client, 
     for _ in range(2):
         post(operator, "request_rebuild", stopped.pk, reason="the totals are off")
     asked = RebuildRequest.objects.get()
+    for verb in ("confirm_grant", "confirm_deny"):
+        page = admin.get(reverse(f"projections:{verb}", args=[asked.pk])).content.decode()
+        assert "<p>some-operator asks: the totals are off.</p>" in page
     assert post(operator, "grant", asked.pk, typed="journal", request_key=uuid4()) == 403
     assert post(admin, "grant", asked.pk, typed="journal", request_key=uuid4()) == 400
     assert post(admin, "deny", asked.pk) == 400
