@@ -199,8 +199,9 @@ def test_while_redis_is_away_only_a_hold_can_be_ended(operator: Client, line: Li
     why = "Redis does not answer, and only Redis can close it."
     assert f'<dd id="why-no-reset">{why}</dd>' in show(operator)
     confirm = read_html(operator.get("/breakers/breaker/reset/confirm/?name=orders-api"))
-    assert why in confirm
+    assert f"<h1>orders-api cannot be reset now</h1><p>{why} Try again when Redis is back.</p>" in confirm
     assert "is put on record" not in confirm
+    assert "Reset orders-api</button>" not in confirm
     assert "The trip is put on record and takes effect when Redis is back" in read_html(
         operator.get("/breakers/breaker/trip/confirm/?name=orders-api")
     )
