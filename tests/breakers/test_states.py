@@ -136,7 +136,7 @@ def test_one_that_was_held_is_said_to_have_been_held(operator: Client, line: Lin
     line.cut()
     for path in ("/breakers/", "/"):
         assert '<span class="dim">was held open</span>' in read_html(operator.get(path))
-    assert "It was held open when it was last read, " in show(operator)
+    assert "The breaker was held open when it was last read, " in show(operator)
     assert "orders-api was held open" in read_html(operator.get("/"))
 
 
@@ -186,7 +186,7 @@ def test_right_after_a_trip_the_page_does_not_say_that_it_was_closed_all_the_tim
     operator.post("/breakers/breaker/trip/", TRIP)
     html = show(operator)
     assert "Closed all the time" not in html
-    assert "Not closed for 0 s in all." in html
+    assert "Not closed for less than 1 s in all." in html
     assert "That it left closed is not on record yet." in html
     assert 'aria-label="Not closed 1 time in the last 24 hours"' in html
     tasks.tend()
