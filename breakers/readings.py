@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from django.conf import settings
+from django.utils.text import get_text_list
 
 from breakers.foreign.registry import list_readers
 from breakers.models import Breaker, Reading
@@ -46,6 +47,6 @@ def list_unread(silent: Iterable[Reading]) -> list[Unread]:
     for error, group in groupby(sorted(silent, key=attrgetter("error", "place")), key=attrgetter("error")):
         places = list(group)
         times = [reading.read_at for reading in places if reading.read_at]
-        names = " and ".join(reading.place for reading in places)
+        names = get_text_list([reading.place for reading in places], "and")
         unread.append(Unread(names, error, min(times) if len(times) == len(places) else None))
     return unread

@@ -7,6 +7,7 @@ from django import template
 from breakers.history import Day
 from breakers.rows import Row
 from breakers.tables import STATE_TONES
+from dashboard.words import duration
 
 register = template.Library()
 
@@ -19,6 +20,12 @@ def times(number: int, factor: int) -> int:
 @register.filter
 def in_ms(seconds: float) -> str:
     return f"{seconds * 1000:g} ms"
+
+
+@register.filter
+def open_time(seconds: float) -> str:
+    """How long it was not closed: it was, however short."""
+    return duration(seconds) if seconds >= 1 else "less than 1 s"
 
 
 @register.filter

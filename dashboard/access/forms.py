@@ -9,7 +9,7 @@ from dashboard.fields import NamedChoiceField, ReasonField
 class ReasonForm(forms.Form):
     """Why an administrator does it; it stays in the audit trail."""
 
-    reason = ReasonField("Say why; the next admin will read it.", autofocus=True)
+    reason = ReasonField("Say why; the next admin will read it.")
 
 
 def choose_role(*first: tuple[str, str]) -> NamedChoiceField:

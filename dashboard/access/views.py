@@ -140,6 +140,8 @@ def enable(request: HtmxHttpRequest, user_id: int) -> HttpResponse:
 def render_confirm(
     request: HtmxHttpRequest, verb: str, user: User, form: ReasonForm, *, status: int = 200
 ) -> HttpResponse:
+    # What is wrong, or else what must be written.
+    form.fields[next(iter(form.errors), "reason")].widget.attrs["autofocus"] = True
     context = {"person": user, "role": roles.get_role(user), "form": form}
     title = f"Role of {user.username}" if verb == "role" else f"{verb.capitalize()} {user.username}"
     return render_page(request, f"access/confirm_{verb}.html", context, title=title, status=status)

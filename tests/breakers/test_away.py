@@ -65,9 +65,9 @@ def test_the_list_says_unknown_and_since_when_and_never_closed(viewer: Client):
 def test_the_breaker_page_says_unknown_too(viewer: Client):
     html = viewer.get("/breakers/breaker/?name=billing-api").content.decode()
     assert "billing-api has been unknown since" in html
-    assert "Redis does not answer. It was closed when it was last read, " in html
+    assert "Redis does not answer. The breaker was closed when it was last read, " in html
     html = viewer.get("/breakers/breaker/?name=orders-api").content.decode()
-    assert "It was open when it was last read, " in html
+    assert "Redis does not answer. The breaker was open when it was last read, " in html
     assert ", and had left closed at " in html
 
 

@@ -39,6 +39,17 @@ def test_it_says_what_will_happen_first(operator: Client):
     assert "every call goes through, without a probe first" in html
 
 
+def test_where_there_is_nothing_to_reset_it_is_not_offered(operator: Client):
+    assert goes_through()
+    page = operator.get("/breakers/breaker/reset/confirm/?name=orders-api").content.decode()
+    assert "<h1>orders-api cannot be reset now</h1>" in page
+    assert "<p>It is closed, and there is no failure to forget.</p>" in page
+    assert "Reset orders-api</button>" not in page
+    open_breaker()
+    page = operator.get("/breakers/breaker/reset/confirm/?name=orders-api").content.decode()
+    assert "Reset orders-api</button>" in page
+
+
 def test_it_ends_a_trip(operator: Client):
     open_breaker()
     trip_breaker("orders-api", actor="olga", reason="migration")

@@ -136,7 +136,7 @@ def test_one_that_was_held_is_said_to_have_been_held(operator: Client, line: Lin
     line.cut()
     for path in ("/breakers/", "/"):
         assert '<span class="dim">was held open</span>' in read_html(operator.get(path))
-    assert "It was held open when it was last read, " in show(operator)
+    assert "The breaker was held open when it was last read, " in show(operator)
     assert "orders-api was held open" in read_html(operator.get("/"))
 
 
@@ -186,7 +186,7 @@ def test_right_after_a_trip_the_page_does_not_say_that_it_was_closed_all_the_tim
     operator.post("/breakers/breaker/trip/", TRIP)
     html = show(operator)
     assert "Closed all the time" not in html
-    assert "Not closed for 0 s in all." in html
+    assert "Not closed for less than 1 s in all." in html
     assert "That it left closed is not on record yet." in html
     assert 'aria-label="Not closed 1 time in the last 24 hours"' in html
     tasks.tend()
@@ -199,8 +199,9 @@ def test_while_redis_is_away_only_a_hold_can_be_ended(operator: Client, line: Li
     why = "Redis does not answer, and only Redis can close it."
     assert f'<dd id="why-no-reset">{why}</dd>' in show(operator)
     confirm = read_html(operator.get("/breakers/breaker/reset/confirm/?name=orders-api"))
-    assert why in confirm
+    assert f"<h1>orders-api cannot be reset now</h1><p>{why} Try again when Redis is back.</p>" in confirm
     assert "is put on record" not in confirm
+    assert "Reset orders-api</button>" not in confirm
     assert "The trip is put on record and takes effect when Redis is back" in read_html(
         operator.get("/breakers/breaker/trip/confirm/?name=orders-api")
     )

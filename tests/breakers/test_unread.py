@@ -55,9 +55,9 @@ def test_others_that_cannot_be_read_are_unknown_on_the_list(
     assert "expires in" not in html
     # One reason is said once, however many libraries keep theirs there.
     assert html.count("cannot be read: ") == 1
-    assert f"The breakers of aiobreaker and {BlacklistPeer.source} and pybreaker cannot be read: " in html
+    assert f"The breakers of aiobreaker, {BlacklistPeer.source} and pybreaker cannot be read: " in html
     assert "What is shown of them was read " in html
-    assert "No such file or directory. It was open when it was last read, " in show(viewer, peer)
+    assert "No such file or directory. The breaker was open when it was last read, " in show(viewer, peer)
     assert f"<h1>{peer.name} has been unknown since " in show(viewer, peer)
     assert "<dt>Expires</dt>" not in show(viewer, peer)
     valkey.start()
@@ -113,7 +113,7 @@ def test_the_overview_says_unknown_of_others_everywhere(peer: Peer, valkey: Priv
     assert '<p class="n">unknown</p><p class="d">none can be read</p>' in overview
     assert '<span class="badge">Unknown</span> <span class="dim">was open</span>' in overview
     assert (
-        f"The breakers of aiobreaker and {BlacklistPeer.source} and pybreaker have been unknown since "
+        f"The breakers of aiobreaker, {BlacklistPeer.source} and pybreaker have been unknown since "
         in overview
     )
 
@@ -156,7 +156,7 @@ def test_whoever_the_settings_no_longer_name_is_unknown(
     grow_old()
     html = show(operator, peer)
     assert f"<h1>{peer.name} has been unknown since " in html
-    assert "aiobreaker is no longer read here. It was last read <time" in html
+    assert "aiobreaker is no longer read here. The breaker was last read <time" in html
     assert '<dd id="why-no-reset">What is no longer read here is not written to either.</dd>' in html
     assert "cannot be read" not in look(operator)
     tasks.read_foreign()

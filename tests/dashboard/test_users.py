@@ -63,6 +63,10 @@ def test_who_has_no_role_is_given_one(admin: Client) -> None:
     assert "nora has no role now." in admin.get(f"/users/{nora.pk}/role/confirm/").content.decode()
     refused = admin.post(f"/users/{nora.pk}/role/", {"role": "", "reason": "new here"})
     assert (refused.status_code, b"Choose one." in refused.content) == (400, True)
+    # There it goes on, not at the reason, which is written.
+    assert re.findall(r'<(\w+) name="(\w+)"[^>]* autofocus[ >]', refused.content.decode()) == [
+        ("select", "role")
+    ]
     admin.post(f"/users/{nora.pk}/role/", {"role": "viewer", "reason": "new here"})
     assert roles.get_role(User.objects.get(pk=nora.pk)) == "viewer"
 
