@@ -1,8 +1,6 @@
 """A letter's rows at its source, as they were last seen, in sentences for its page."""
 
-from django.utils import timezone
-
-from dashboard.words import duration
+from dashboard.words import say_ago
 from sources.models import ForeignRow, MovedRow
 
 SHOWN = 5
@@ -15,11 +13,10 @@ def describe_rows(letter_id: int, *, is_open: bool) -> list[str]:
         return []
     sentences = [describe(row, is_letter_open=is_open) for row in rows]
     for moved in MovedRow.objects.filter(letter_id=letter_id).order_by("-at")[:SHOWN]:
-        ago = duration((timezone.now() - moved.at).total_seconds())
-        found = f"said {moved.found}" if moved.found else "was gone"
+        found = f"said “{moved.found}” and was left as it was" if moved.found else "was gone"
         sentences.append(
-            f"{ago} ago {moved.wanted} was to be written for {moved.actor or 'somebody'}, and row {moved.key} {found}; "
-            "it was left as it is."
+            f"“{moved.wanted}” was not written for {moved.actor or 'somebody'} {say_ago(moved.at)}: "
+            f"row {moved.key} {found}."
         )
     return sentences
 

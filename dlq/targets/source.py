@@ -51,7 +51,7 @@ class SourceTarget:
     def get_health(self) -> Health:
         why_not = why_no_retry(self.source)
         if why_not:
-            then = "Each of its letters would fail at once."
+            then = "Its letters would fail at once."
             return Health(False, f"{self.source} cannot be asked to try again. {why_not} {then}")
         return Health(
             True,

@@ -84,9 +84,10 @@ def test_a_cancelled_run_says_what_was_left(read: Read) -> None:
     assert "<h1>Count marks: cancelled; 4 marked, 6 untouched</h1>" in html
     assert "marked <b>4</b>" in html
     assert "untouched <b>6</b>" in html
+    assert f'<p class="dim">{get_rest("tally").sentence}</p>' in html
 
 
-def test_a_headline_says_how_a_run_stands_before_and_after_its_work(read: Read) -> None:
+def test_a_headline_says_how_a_run_stands_before_and_after_its_work(operator: Client, read: Read) -> None:
     run = start_tally(2)
     assert "<h1>Count marks: pending; 2 still to do</h1>" in read(run)
     pause_run(run, actor="olga")
@@ -98,7 +99,13 @@ def test_a_headline_says_how_a_run_stands_before_and_after_its_work(read: Read) 
     Run.objects.update(state="finished")
     assert "<h1>Count marks: finished; 1 marked, 1 odd ones</h1>" in read(run)
     Lane.objects.update(total=0, totals={})
-    assert "<h1>Count marks: finished</h1>" in read(run)
+    html = read(run)
+    assert "<h1>Count marks: finished</h1>" in html
+    assert "There was nothing to do." in html
+    assert 'class="meter"' not in html
+    listed = read_html(operator.get(reverse("runs:runs")))
+    assert "<span>nothing to do</span>" in listed
+    assert "0 of 0" not in html + listed
 
 
 def test_what_did_not_go_well_is_dealt_with_and_has_one_colour(read: Read) -> None:
@@ -118,7 +125,7 @@ def test_what_did_not_go_well_is_dealt_with_and_has_one_colour(read: Read) -> No
     assert "<strong>2</strong> of 2 done (100 %)" in read(run)
 
 
-def test_what_was_sent_is_told_before_a_replay_is_cancelled(operator: Client) -> None:
+def test_what_was_sent_is_told_before_a_replay_is_cancelled_and_after(operator: Client, read: Read) -> None:
     run = Run.objects.create(kind="replay", title="Replay 5 letters", request_key=uuid4())
     Lane.objects.create(run=run, number=0, total=5, totals={"succeeded": 2, "sent": 1})
     html = read_html(operator.get(reverse("runs:confirm_cancel", args=[run.pk])))
@@ -130,6 +137,11 @@ def test_what_was_sent_is_told_before_a_replay_is_cancelled(operator: Client) ->
     html = read_html(operator.get(reverse("runs:confirm_cancel", args=[run.pk])))
     assert "stays sent" not in html
     assert "<dt>Dealt with</dt><dd>2 of 5</dd>" in html
+    Lane.objects.update(totals={"succeeded": 2, "sent": 3})
+    Run.objects.filter(pk=run.pk).update(state="cancelled", ended_at=timezone.now())
+    assert "and can be asked for again. What was sent stays sent: asked for again, it may be" in read(run)
+    Lane.objects.update(totals={"succeeded": 5})
+    assert "asked for again" not in read(run)
 
 
 def test_what_a_rebuild_leaves_undone_is_missing(operator: Client, read: Read) -> None:

@@ -208,4 +208,4 @@ def test_a_source_without_a_word_for_it_says_so(make_foreign: Callable[..., Fore
     [health] = preview_replay(selection).health
     assert not health.is_well
     assert "no word for a row" in health.sentence
-    assert health.sentence.endswith(" Each of its letters would fail at once.")
+    assert health.sentence.endswith(" Its letters would fail at once.")

@@ -96,6 +96,10 @@ def test_no_target_is_missed_for_letters_that_it_never_has(
     page = read_html(viewer.get(reverse("projections:foreign", args=[look().pk])))
     assert "EventCore has no table of dead letters." in page
     assert "No dead letter so far." not in page
+    # That none is known is not said as if none had failed.
+    assert '<h2>Dead letters</h2><p class="n">unknown</p><p class="d">none can be read</p>' in page
+    listed = read_html(viewer.get(reverse("projections:projections")))
+    assert 'data-label="Letters" class="num">unknown' in listed
     assert "core offers no way to ask for them." in page
     assert "redrive.toml names no target" not in page
 

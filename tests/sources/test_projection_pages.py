@@ -120,4 +120,6 @@ def test_of_one_that_was_not_read_of_late_no_lag_is_told(viewer: Client) -> None
     assert "nothing waits" in fresh[1]
     assert "nothing waits" not in stale[1]
     assert "0 when it was last read" in stale[1]
+    # It was unknown then, and is.
+    assert "<dt>Unknown since</dt>" in stale[1]
     assert "Too few samples for a line: bank was last read" in stale[1]

@@ -193,11 +193,11 @@ def test_a_role_that_may_no_longer_write_keeps_what_is_owed_and_the_buttons_say_
     assert "No resolve, discard or restore. The role" in page
     assert "Resolve…" not in page
     answer = operator.get(f"/dead-letters/resolve/confirm/?id={letter.pk}").content.decode()
-    assert "1 of orders is left out. The role" in answer
+    assert "1 letter of orders is left out. The role" in answer
     [own] = record_failures([Failure(consumer="billing", event_id="e1", error_type="E")])
     answer = operator.get(f"/dead-letters/resolve/confirm/?id={letter.pk}&id={own}").content.decode()
     assert "Resolve 1 letter of billing?" in answer
-    assert '<p class="dim">1 of orders is left out. The role' in answer
+    assert '<p class="dim">1 letter of orders is left out. The role' in answer
     foreign.execute(f"GRANT UPDATE (status, resolved_at, resolved_by) ON dead_letter_queue TO {role}")
     SourceState.objects.update(inspected_at=None)
     sync()

@@ -14,6 +14,7 @@ from dlq.models import DeadLetter
 from sources.base import SourceError
 from sources.models import ForeignRow, MovedRow, OwedRelease, OwedWrite, SourceState
 from sources.sync import hold, looking, writing
+from tests.markup import read_html
 from tests.sources.foreign import Foreign
 from tests.sources.stranded import release, strand
 from tests.wait import count_waiting, until
@@ -114,7 +115,13 @@ def test_what_is_restored_after_its_row_is_gone_stays_open_and_says_so(
     do("restore", letter)
     sync()
     assert DeadLetter.objects.get().status == "failed"
-    assert f"Row {key} is gone." in viewer.get(f"/dead-letters/letters/{letter.pk}/").content.decode()
+    page = read_html(viewer.get(f"/dead-letters/letters/{letter.pk}/"))
+    moved = f"<br>“failed” was not written for somebody just now: row {key} was gone.</dd>"
+    assert f"<dt>At its source</dt><dd>Row {key} is gone.{moved}" in page
+    MovedRow.objects.update(found="resolved", actor="alice", at=timezone.now() - timedelta(minutes=5))
+    page = read_html(viewer.get(f"/dead-letters/letters/{letter.pk}/"))
+    moved = f"“failed” was not written for alice 5 min ago: row {key} said “resolved” and was left as it was."
+    assert moved in page
 
 
 def test_a_row_that_somebody_holds_is_passed_over_told_of_and_written_later(
