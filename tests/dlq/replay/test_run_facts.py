@@ -151,6 +151,8 @@ def test_a_dry_run_that_is_cancelled_says_that_nothing_of_it_stays(
     cancel_run(run, actor="olga", reason="")
     text = strip_tags(read(operator, run))
     assert "It ends after the slice in hand. It is a dry run: what it tried is undone." in text
+    # What is left stays as it is, so there is no time that it takes.
+    assert " left" not in text
     assert "for real" not in text
     release(hold, MORE)
     settle(run.pk)
@@ -190,6 +192,13 @@ def test_of_more_letters_than_can_be_chosen_a_dry_run_offers_what_failed(
     html = read(operator, run)
     assert "for real" not in html
     assert "Replay what failed or was held…" in html
+
+
+def test_the_end_of_an_error_is_no_second_stop(operator: Client, fail: Fail, start: Start) -> None:
+    fail("a", events=1)
+    run = run_all(start())
+    FailureGroup.objects.update(title="HttpTroubleError: shop took longer than <n> s.")
+    assert "took longer than &lt;n&gt; s, last" in strip_tags(read(operator, run))
 
 
 def test_its_page_leads_to_its_letters_for_as_long_as_they_are_known(
