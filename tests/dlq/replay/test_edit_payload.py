@@ -227,3 +227,13 @@ def test_an_original_that_is_no_json_is_not_said_to_be_null(operator: Client, le
     assert "+null" in page
     assert "-null" not in page
     assert told in page
+
+
+def test_an_original_that_is_not_stored_is_not_said_to_be_no_json(
+    operator: Client, letter: DeadLetter
+) -> None:
+    LetterBody.objects.update(payload=None, payload_raw=None, payload_size=0)
+    DeadLetter.objects.update(source="shop")
+    page = operator.get(url("edit", letter)).content.decode()
+    assert "No original is stored here: letters gets what you write." in page
+    assert "no JSON" not in page
