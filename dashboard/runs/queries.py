@@ -162,7 +162,8 @@ def sum_lanes(run: Run, lanes: list[Lane]) -> Progress:
     now = timezone.now()
     # A lane that nobody holds does nothing at the moment, however fast it was.
     rate = sum(lane.rate for lane in lanes if lane.leased_until and lane.leased_until > now)
-    seconds_left = (total - ended_count) / rate if rate and run.is_active and total > ended_count else None
+    goes_on = run.is_active and run.state not in (Run.State.PAUSING, Run.State.CANCELLING)
+    seconds_left = (total - ended_count) / rate if rate and goes_on and total > ended_count else None
     return Progress(
         run,
         total,

@@ -10,16 +10,16 @@ class ConfirmAgain(OperationError):
 
     def __init__(self, confirmed: int, now: int, what: str = "letter") -> None:
         were = counted(confirmed, f"{what} was", f"{what}s were")
-        super().__init__(
-            f"{were} confirmed, and now there {agree(now, 'is', 'are')} {now:,}. Nothing was changed."
-        )
+        self.found = f"{were} confirmed, and now there {agree(now, 'is', 'are')} {now:,}"
+        super().__init__(f"{self.found}. Nothing was changed.")
         self.confirmed = confirmed
         self.now = now
 
     def tell(self, counted: int) -> str:
         """The message, and how many there are with those that came since, if that is what is asked about next."""
-        are = "are" if counted != 1 else "is"
-        return f"{self} With what came since, there {are} {counted:,}." if counted > self.now else str(self)
+        if counted <= self.now:
+            return str(self)
+        return f"{self.found}, or {counted:,} with what came since. Nothing was changed."
 
 
 class ReasonMissing(OperationError):

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef
@@ -20,6 +21,7 @@ from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.outcomes import FAILED, NEW
 from dlq.replay.queue import list_next
 from dlq.retention import KEEP_ITEMS_DAYS
+from dlq.selection import MOST_SEARCHED
 from dlq.targets import find_target, handler
 
 # A note ends with the letter that stands in the way, which is another one in every sequence.
@@ -72,7 +74,19 @@ def describe_run(run: Run) -> dict[str, Any]:
         "most_together": handler.BATCH_SIZE,
         "afterwards": "and all of it was undone" if was_tried else "",
         "may_repeat": items.filter(outcome__in=list_repeatable(run, options)).exists(),
+        "in_earnest": choose_in_earnest(run) if options.dry_run and not run.is_active else "",
     }
+
+
+def choose_in_earnest(run: Run) -> str:
+    """What chooses once more, for an address, all that a dry run has tried and undone; empty: that cannot be chosen."""
+    if run.kind == "reprocess":
+        chosen = {
+            "type" if name == "types" else name: value for name, value in run.options["selection"].items()
+        }
+        return urlencode(chosen, doseq=True)
+    is_known = has_items(run) and count_total(run) <= MOST_SEARCHED
+    return urlencode({"scope": "matching", "run": run.pk}) if is_known else ""
 
 
 def find_letters(run: Run) -> dict[str, Any]:
@@ -178,9 +192,14 @@ def find_title(run: Run, group: FailureGroup | None, note: str) -> str:
     return Masker(AnonymousUser()).title(group) if group else ""
 
 
+def count_total(run: Run) -> int:
+    """How many items it has, whatever came of them."""
+    return sum(run.lanes.values_list("total", flat=True))
+
+
 def count_joined(run: Run) -> int:
     """Letters that were parked behind its own while it ran, and came along; nobody could confirm those."""
-    total = sum(run.lanes.values_list("total", flat=True))
+    total = count_total(run)
     return max(total - int(run.options.get("confirmed", total)), 0)
 
 

@@ -137,7 +137,7 @@ def hold_behind_undone(lane: Lane, pairs: list[Pair], results: Results) -> list[
     tried = []
     for row, event in pairs:
         if row.sequence_key and list(row.sequence) == lane.cursor.get("undone"):
-            results.hold(row, "those before it in its sequence were tried and undone already")
+            results.hold(row, "earlier ones of the same sequence were tried and undone already")
         else:
             tried.append((row, event))
     return tried

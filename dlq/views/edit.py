@@ -28,7 +28,7 @@ def edit(request: HtmxHttpRequest, letter_id: int) -> HttpResponse:
     original = find_payload(letter)
     if replacement or original is not None:
         return show(request, letter, write_json(replacement.payload if replacement else original))
-    return show(request, letter, "", is_unreadable=True)
+    return show(request, letter, "")
 
 
 @require_POST
@@ -89,11 +89,11 @@ def show(
     changes: list[tuple[str, str]] | None = None,
     is_compared: bool = False,
     takes_back: bool = False,
-    is_unreadable: bool = False,
     problem: str = "",
     wrong: str = "",
     status: int = 200,
 ) -> HttpResponse:
+    replacement = find_replacement(letter)
     context = {
         "letter": letter,
         "text": text,
@@ -102,8 +102,8 @@ def show(
         "changes": changes,
         "is_compared": is_compared,
         "takes_back": takes_back,
-        "is_unreadable": is_unreadable,
-        "replacement": find_replacement(letter),
+        "is_unreadable": not replacement and find_payload(letter) is None,
+        "replacement": replacement,
         "problem": problem,
         "wrong": wrong,
     }

@@ -220,8 +220,20 @@ def test_an_original_that_is_no_json_is_not_said_to_be_null(operator: Client, le
     LetterBody.objects.update(payload=None, payload_raw=b"<order/>", payload_size=8)
     DeadLetter.objects.update(source="shop")
     page = operator.get(url("edit", letter)).content.decode()
-    assert "The original is no JSON that could stand here, so nothing does" in page
+    told = "The original is no JSON, so it cannot be shown here: what you write takes the place of all of it."
+    assert told in page
     assert "null" not in page[page.index("<textarea") : page.index("</textarea>")]
     page = operator.post(url("compare", letter), {"payload": "null"}).content.decode()
     assert "+null" in page
     assert "-null" not in page
+    assert told in page
+
+
+def test_an_original_that_is_not_stored_is_not_said_to_be_no_json(
+    operator: Client, letter: DeadLetter
+) -> None:
+    LetterBody.objects.update(payload=None, payload_raw=None, payload_size=0)
+    DeadLetter.objects.update(source="shop")
+    page = operator.get(url("edit", letter)).content.decode()
+    assert "No original is stored here: letters gets what you write." in page
+    assert "no JSON" not in page

@@ -194,10 +194,10 @@ def test_a_dry_run_of_a_sequence_that_is_too_long_for_one_slice_says_where_it_st
     assert told in list(describe_letters(preview_replay(everything())))
     run = run_all(start(options=ReplayOptions(canary=False, dry_run=True, lanes=1)))
     assert totals(run) == {"succeeded": 9, "held": 5}
-    assert notes(run) == ["those before it in its sequence were tried and undone already"] * 5
+    assert notes(run) == ["earlier ones of the same sequence were tried and undone already"] * 5
     html = operator.get(reverse("runs:run", args=[run.pk])).content.decode()
     assert "everything is undone again; of a sequence the first 3 are tried at most" in html
-    assert "<b>5</b> held: those before it in its sequence were tried and undone already" in html
+    assert "<b>5</b> held: earlier ones of the same sequence were tried and undone already" in html
     # Done in earnest it goes through.
     assert totals(run_all(start())) == {"succeeded": 14}
 

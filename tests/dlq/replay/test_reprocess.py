@@ -202,7 +202,7 @@ def test_a_dry_run_tries_no_event_behind_others_that_it_has_undone(
     assert totals(run) == (
         {"succeeded": 2, "new_error": 1, "held": 4} if how else {"succeeded": 4, "held": 3}
     )
-    assert notes(run)[-3:] == ["those before it in its sequence were tried and undone already"] * 3
+    assert notes(run)[-3:] == ["earlier ones of the same sequence were tried and undone already"] * 3
 
 
 def test_handlers_with_effects_outside_get_one_event_a_commit(

@@ -80,8 +80,8 @@ def test_what_was_handled_since_is_told_from_what_was_confirmed(
     work("letters")
     form |= {"count": "9", "reason": "mended", "acknowledged": "on"}
     html = operator.post(reverse("dlq:reprocess"), form).content.decode()
-    assert "9 events were confirmed, and now there are 5. Nothing was changed." in html
-    assert "With what came since, there are 6." in html
+    told = "9 events were confirmed, and now there are 5, or 6 with what came since. Nothing was changed."
+    assert told in html
     assert "<h1>Reprocess 6 events of letters?</h1>" in html
 
 

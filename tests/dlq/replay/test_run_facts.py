@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -149,11 +150,56 @@ def test_a_dry_run_that_is_cancelled_says_that_nothing_of_it_stays(
     assert "A cancelled run cannot be resumed. It is a dry run: what it tried is undone." in html
     assert "<dt>Tried, and undone</dt>" in html
     cancel_run(run, actor="olga", reason="")
-    assert "It ends after the slice in hand. It is a dry run: what it tried is undone." in read(operator, run)
+    text = strip_tags(read(operator, run))
+    assert "It ends after the slice in hand. It is a dry run: what it tried is undone." in text
+    # What is left stays as it is, so there is no time that it takes.
+    assert " left" not in text
+    assert "for real" not in text
     release(hold, MORE)
     settle(run.pk)
     headline = "cancelled; 1 succeeded, 1 untouched, and all of it was undone"
     assert f"Try 2 letters of letters: {headline}" in strip_tags(read(operator, run))
+
+
+def test_all_that_a_dry_run_tried_can_be_replayed_for_real(
+    operator: Client, viewer: Client, fail: Fail, mend: Callable[..., None], start: Start
+) -> None:
+    fail("a", "b", events=2)
+    fail("c", events=1)
+    mend("a")
+    run = run_all(start(options=DRY))
+    assert totals(run) == {"succeeded": 2, "same_error": 2, "held": 1}
+    mend()
+    fail("d", events=1)
+    html = read(operator, run)
+    address = f"{reverse('dlq:confirm_replay')}?scope=matching&run={run.pk}"
+    assert f'href="{escape(address)}">Replay them for real…</a>' in html
+    assert "Replay what failed" not in html
+    asked = read_html(operator.get(address))
+    assert "Replay 5 letters of letters?" in asked
+    assert "2</b> followers come along" in asked
+    assert "for real" not in read(viewer, run)
+    # Nor where nothing tells any more which letters they were.
+    Run.objects.update(ended_at=timezone.now() - timedelta(days=KEEP_ITEMS_DAYS))
+    assert "for real" not in read(operator, run)
+
+
+def test_of_more_letters_than_can_be_chosen_a_dry_run_offers_what_failed(
+    operator: Client, fail: Fail, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail("a", "b", events=1)
+    run = run_all(start(options=DRY))
+    monkeypatch.setattr("dlq.queries.replay_run.MOST_SEARCHED", 1)
+    html = read(operator, run)
+    assert "for real" not in html
+    assert "Replay what failed or was held…" in html
+
+
+def test_the_end_of_an_error_is_no_second_stop(operator: Client, fail: Fail, start: Start) -> None:
+    fail("a", events=1)
+    run = run_all(start())
+    FailureGroup.objects.update(title="HttpTroubleError: shop took longer than <n> s.")
+    assert "took longer than &lt;n&gt; s, last" in strip_tags(read(operator, run))
 
 
 def test_its_page_leads_to_its_letters_for_as_long_as_they_are_known(
@@ -312,6 +358,21 @@ def test_a_dry_run_of_events_says_what_failed(
     assert "1 new error KeyError: &lt;value&gt;, last" in text
     # Its letters were undone too.
     assert "Replay what failed" not in text
+
+
+def test_the_events_of_a_dry_run_can_be_chosen_once_more(
+    operator: Client, viewer: Client, handled: None, reprocess: Callable[..., Run]
+) -> None:
+    since = datetime(2026, 1, 1, tzinfo=UTC)
+    choice = EventChoice("letters", types=("Paid", "Refunded"), stream="a", since=since)
+    run = run_all(reprocess(choice, options=DRY, acknowledged=False, reason=""))
+    html = read(operator, run)
+    [address] = re.findall(r'href="([^"]+)">Reprocess them for real…</a>', html)
+    page = operator.get(unescape(address))
+    assert page.status_code == 200
+    assert f"Reprocess {totals(run)['succeeded']} events of letters?" in read_html(page)
+    assert page.context["events"].choice == choice
+    assert "for real" not in read(viewer, run)
 
 
 def test_a_group_that_is_gone_since_is_said_to_be(operator: Client, fail: Fail, start: Start) -> None:
