@@ -1,5 +1,6 @@
 """Takes the README's screenshots, light and dark, of a console that runs.
 
+python3 manage.py test                                     # installs what drives the browser
 python3 manage.py up                                       # in one terminal, and wait a minute for the demo to live
 .venv/bin/python docs/screenshots.py "$(python3 manage.py login_link)"
 """
