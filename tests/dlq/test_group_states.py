@@ -260,6 +260,16 @@ def test_a_group_whose_letters_fail_with_another_error_by_now_is_not_called_clos
     assert "closed" not in page[page.index("<main") : page.index("</main>")]
 
 
+def test_a_muted_group_can_be_unmuted_when_its_letters_have_gone(
+    operator: Client, someone: User, group: FailureGroup, make_letters: Make
+) -> None:
+    mute_group(group, until=None, actor=someone)
+    make_letters(1, error_type="KeyError", failed_at=timezone.now())
+    page = read(operator, group)
+    assert ">Unmute</button>" in page
+    assert "See its letters" not in page
+
+
 def test_the_same_error_of_another_consumer_is_shown(
     viewer: Client, group: FailureGroup, make_letters: Make
 ) -> None:
