@@ -33,6 +33,8 @@ class Page(Generic[Row]):
     new_count: int
     # What the neighbours hold, by the order of the rows.
     words: tuple[str, str, str] = ("Newest", "Newer", "Older")
+    # No row is here, and there may be some on other pages.
+    is_beyond: bool = False
 
     @property
     def new_label(self) -> str:
@@ -73,6 +75,7 @@ def get_page(
         at=write_cursor(rows[0], by) if rows else "",
         new_count=new_count,
         words=("Oldest", "Older", "Newer") if oldest_first else Page.words,
+        is_beyond=not rows and (has_previous or has_next or new_count > 0),
     )
 
 

@@ -12,8 +12,9 @@ from breakers import operations, tasks
 from breakers.api import BreakerOpen, Policy, get_breaker
 from breakers.foreign import registry
 from breakers.keys import breaker_key
-from breakers.models import Reading, Trip
+from breakers.models import Breaker, Reading, Trip
 from breakers.needs import find_open
+from dashboard.paging import write_cursor
 from dashboard.redis import get_redis
 from tests.breakers.conftest import NEVER_CACHED, fail, open_breaker
 from tests.breakers.test_away import Line, line  # noqa: F401
@@ -48,6 +49,13 @@ def test_the_only_one_is_said_to_be_the_only_one_and_its_refusals_are_counted(vi
     html = read_html(viewer.get("/breakers/"))
     assert "The only breaker is closed" in html
     assert "<strong>Not on record yet</strong>" in html
+    # A later page can be emptied while somebody reads it.
+    tasks.tend()
+    after = write_cursor(Breaker.objects.get(), "changed_at")
+    html = read_html(viewer.get("/breakers/", {"after": after}))
+    assert "No breaker is on this page" in html
+    assert '<a href="/breakers/">Go to the first page</a>' in html
+    assert "Not on record yet" not in html
     tasks.tend()
     assert "<dt>Refused while last open</dt><dd>1</dd>" in show(viewer)
     assert '<td data-label="Refused" class="num none">–</td>' in read_html(viewer.get("/breakers/"))

@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.models import AuditEntry
+from dashboard.paging import write_cursor
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +54,16 @@ def test_a_list_stays_put_and_says_how_many_are_new(viewer: Client, entries: lis
     live = viewer.get(first.context["live_url"], headers={"HX-Request": "true"})
     assert [row.pk for row in live.context["page"].rows] == entries[:50]
     assert b"1 new, show it" in live.content
+
+
+def test_a_page_behind_the_last_does_not_say_that_there_is_nothing(
+    viewer: Client, entries: list[int]
+) -> None:
+    last = AuditEntry.objects.get(pk=entries[-1])
+    beyond = viewer.get("/audit/", {"actor": "olga", "after": write_cursor(last, "at")}).content.decode()
+    assert "No entry is on this page" in beyond
+    assert '<a href="?actor=olga">Go to the first page</a>' in beyond
+    assert "No entry matches" in viewer.get("/audit/?actor=nobody").content.decode()
 
 
 def test_a_live_list_offers_to_clear_only_what_somebody_chose(viewer: Client, entries: list[int]) -> None:

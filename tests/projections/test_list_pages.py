@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from html import unescape
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -13,8 +14,9 @@ from django.utils import timezone
 
 from dashboard.memo import forget_all
 from dashboard.models import Run
+from dashboard.paging import write_cursor
 from dlq.api import record_failure
-from projections.models import ForeignProjection, Projection, RebuildRequest
+from projections.models import ForeignProjection, Projection, RebuildRequest, Skip
 from projections.operations import deny_rebuild, grant_rebuild, request_rebuild
 from projections.requests import expire
 from tests.markup import read_html
@@ -121,6 +123,10 @@ def test_skips_of_one_projection(operator: Client, pay: Pay, work: Work) -> None
     work("cache")
     html = show(operator, "skips", f"?projection={row.pk}")
     assert "Bring back…" in html
+    after = quote(write_cursor(Skip.objects.get(), "at"))
+    beyond = show(operator, "skips", f"?projection={row.pk}&after={after}")
+    assert "cache has skipped no event" not in beyond
+    assert f'No skipped event is on this page</strong><p><a href="?projection={row.pk}">' in beyond
     assert 'a cache entry is fetched again when it is missed<div class="dim">by policy</div>' in html
     assert "Show those of all projections" in html
 

@@ -264,7 +264,10 @@ def test_every_page_of_requests_says_how_many_are_open(
     asked = RebuildRequest.objects.get()
     first = reverse("projections:requests")
     for address in (first, f"{first}?after={quote(write_cursor(asked, 'requested_at'))}"):
-        assert "1 rebuild is asked for" in admin.get(address).content.decode()
+        page = admin.get(address).content.decode()
+        assert "1 rebuild is asked for" in page
+        assert "Nobody has asked for a rebuild" not in page
+    assert f'No request is on this page</strong><p><a href="{first}">Go to the first page</a>' in page
     post(admin, "deny", asked.pk, reason="not tonight")
     said = admin.get(reverse("projections:requests")).content.decode()
     assert "The rebuild of journal is denied; nothing was changed." in said

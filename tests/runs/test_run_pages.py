@@ -13,7 +13,7 @@ from dashboard.models import Lane, Run
 from dashboard.runs import queries
 from dashboard.runs.kinds import get_rest
 from dashboard.runs.lanes import Hold, claim
-from dashboard.runs.operations import cancel_run, pause_run
+from dashboard.runs.operations import cancel_run, pause_run, resume_run
 from dashboard.runs.states import begin, settle
 from tests.markup import read_html
 from tests.tally.operations import start_tally
@@ -206,6 +206,19 @@ def test_a_list_by_state_is_named_and_says_when_it_is_empty(operator: Client, st
     assert f"<strong>{EMPTY[state]}</strong>" in html
     assert f'?state={state}" aria-current="page">' in html
     assert f'<a href="{reverse("runs:runs")}">Show all runs</a>' in html
+
+
+def test_a_live_list_whose_runs_have_moved_on_leads_to_those_that_came_since(operator: Client) -> None:
+    shown = start_tally(1)
+    pause_run(shown, actor="olga")
+    paused = f"{reverse('runs:runs')}?state=paused"
+    live = operator.get(paused).context["live_url"]
+    resume_run(shown, actor="olga")
+    assert "No run is paused" in read_html(operator.get(live))
+    pause_run(start_tally(1), actor="olga")
+    html = read_html(operator.get(live))
+    assert "No run is paused" not in html
+    assert 'No run is on this page</strong><p><a href="?state=paused">Go to the first page</a>' in html
 
 
 def test_the_headline_counts_the_paused_among_those_that_have_not_ended(operator: Client) -> None:
