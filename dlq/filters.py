@@ -1,9 +1,6 @@
 """The letters' filters: one form for the page, the export and the selection of all that match."""
 
-import json
-import math
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -12,51 +9,18 @@ from django.contrib.postgres.search import SearchQuery
 from django.db.models import BooleanField, Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.forms import BoundField
-from django.utils import timezone
 
 from dashboard.fields import NamedChoiceField, NumberField, TextField, TimeField
 from dashboard.models import Run
 from dlq.cleaning import split_words
-from dlq.json_paths import Path, contains, parse_path
+from dlq.json_paths import Path, contains, parse_path, read_value
 from dlq.masking import MASKED, Masker
 from dlq.models import DeadLetter, Facet, LetterBody, LetterRunItem
-from dlq.models.letter import IS_OPEN, LetterQuerySet
-from dlq.models.words import Category, Status, Tier
-from dlq.retention import KEEP_ITEMS_DAYS
+from dlq.models.letter import LetterQuerySet
+from dlq.models.words import Category, Tier
+from dlq.retention import KEEP_ITEMS_DAYS, has_items
+from dlq.statuses import OPEN, SHOWS, STATUSES, TIERS, Shows
 
-OPEN, CLOSED, ANY = "open", "closed", "any"
-STATUSES = {
-    OPEN: IS_OPEN,
-    "parked": Q(status=RawSQL("'parked'", ())),
-    "resolved": Q(status=Status.RESOLVED),
-    "discarded": Q(status=RawSQL("'discarded'", ())),
-    CLOSED: Q(status__in=[Status.RESOLVED, Status.DISCARDED]),
-    ANY: Q(),
-}
-
-
-@dataclass(frozen=True)
-class Shows:
-    """What can be among the letters of a list, and how they are called; no word: they have none in common."""
-
-    word: str
-    # What is said where there are none.
-    empty: str
-    open: bool = False
-    closed: bool = True
-
-
-SHOWS = {
-    OPEN: Shows("open", "What fails to be handled appears here.", open=True, closed=False),
-    "parked": Shows(
-        "parked", "What waits for an earlier event of its sequence appears here.", open=True, closed=False
-    ),
-    "resolved": Shows("resolved", "What was replayed or dealt with elsewhere appears here."),
-    "discarded": Shows("discarded", "What was given up, with a reason, appears here."),
-    CLOSED: Shows("closed", "What was replayed, resolved or discarded appears here."),
-    ANY: Shows("", "What fails to be handled appears here.", open=True),
-}
-TIERS = {Tier.DEAD_LETTER: RawSQL("'dead_letter'", ()), Tier.POISON: RawSQL("'poison'", ())}
 # Those that the counters know, so that a count needs no look at the letters.
 COUNTED = {"source", "consumer", "category", "error_type", "group", "status", "tier"}
 EQUAL = {
@@ -327,25 +291,9 @@ class LetterFilter(forms.Form):
         return ids if len(ids) <= most else None
 
 
-def has_items(run: Run) -> bool:
-    """Whether it is still known which letters the run had."""
-    return not run.ended_at or run.ended_at > timezone.now() - timedelta(days=KEEP_ITEMS_DAYS)
-
-
 def in_utc(value: datetime | None) -> datetime | None:
     """Postgres does not take every offset that Python does."""
     try:
         return value.astimezone(UTC) if value else None
     except OverflowError:
         raise forms.ValidationError("There is no such time.") from None
-
-
-def read_value(given: str) -> list[Any]:
-    """What somebody may mean by 42: the number, or the text."""
-    try:
-        read = json.loads(given)
-    except (ValueError, RecursionError):
-        return [given]
-    if isinstance(read, dict | list | str) or (isinstance(read, float) and not math.isfinite(read)):
-        return [given]
-    return [given, read]

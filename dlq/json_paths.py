@@ -1,5 +1,7 @@
 """Paths into a JSON document, as `$.customer.email` or `$.items[*].card`."""
 
+import json
+import math
 import re
 from typing import Any
 
@@ -28,3 +30,14 @@ def contains(path: Path, value: Any) -> Any:
     for step in reversed(path):
         value = [value] if step == EACH else {step: value}
     return value
+
+
+def read_value(given: str) -> list[Any]:
+    """What somebody may mean by 42: the number, or the text."""
+    try:
+        read = json.loads(given)
+    except (ValueError, RecursionError):
+        return [given]
+    if isinstance(read, dict | list | str) or (isinstance(read, float) and not math.isfinite(read)):
+        return [given]
+    return [given, read]

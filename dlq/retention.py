@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
+from dashboard.models import Run
 from dlq.items import BUSY_RUNS, without_active
 from dlq.models import (
     Attempt,
@@ -94,3 +95,8 @@ def purge_letters(old: datetime) -> int:
         LetterRunItem.objects.filter(letter_id__in=ids, is_active=False).delete()
         DeadLetter.objects.filter(pk__in=ids).delete()
     return len(ids)
+
+
+def has_items(run: Run) -> bool:
+    """Whether it is still known which letters the run had."""
+    return not run.ended_at or run.ended_at > timezone.now() - timedelta(days=KEEP_ITEMS_DAYS)

@@ -13,14 +13,13 @@ from django.db.models.functions import Now
 
 from breakers.api import Obstacle, find_obstacles
 from dashboard.models import Run
-from dlq.filters import has_items
 from dlq.masking import Masker
 from dlq.models import DeadLetter, FailureGroup, LetterRunItem, ReplaySwitch
 from dlq.replay.ladder import get_rung
 from dlq.replay.options import REST, RUNG_SIZES, ReplayOptions
 from dlq.replay.outcomes import FAILED, NEW
 from dlq.replay.queue import list_next
-from dlq.retention import KEEP_ITEMS_DAYS
+from dlq.retention import KEEP_ITEMS_DAYS, has_items
 from dlq.selection import MOST_SEARCHED
 from dlq.targets import find_target, handler
 

@@ -14,13 +14,14 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.access import needs
 from dashboard.pages import HtmxHttpRequest, render_page
 from dashboard.posted import read_number, read_request_key
-from dlq.filters import OPEN, LetterFilter
+from dlq.filters import LetterFilter
 from dlq.forms import ReplayForm
 from dlq.models import ReplaySwitch
 from dlq.operations import ReplayRefused, allow_replays, start_replay, stop_replays
 from dlq.operations.errors import ConfirmAgain, OperationError
 from dlq.queries.replay import ReplayPreview, preview_replay
 from dlq.queries.replay_run import MOST_COUNTED, count_active_replays
+from dlq.statuses import OPEN
 from dlq.views.selecting import (
     FORM_FIELDS,
     back_url,
