@@ -56,13 +56,12 @@ def say(value: Any) -> str:
         return ", ".join(map(say, value)) or "none"
     if isinstance(value, bool | str | None) and value in WORDS:
         return WORDS[value]
-    moment = find_time(value) if isinstance(value, str) else None
-    return absolute(moment) if moment else str(value)
+    return (say_time(value) if isinstance(value, str) else None) or str(value)
 
 
-def find_time(text: str) -> datetime | None:
-    """None: it is no point in time; a date alone is none, nor what names no zone."""
-    with suppress(ValueError):
+def say_time(text: str) -> str | None:
+    """None: it is no point in time, as a date alone and what names no zone, or none that the console's zone has."""
+    with suppress(ValueError, OverflowError):
         found = datetime.fromisoformat(text)
-        return found if found.tzinfo else None
+        return absolute(found) if found.tzinfo else None
     return None

@@ -165,3 +165,9 @@ def test_times_and_lists_are_said_as_on_other_pages(viewer: Client) -> None:
         }
     page = viewer.get("/audit/").content.decode()
     assert "named: 2026-11-19 · until: 2026-11-19 23:14:02 UTC · letters: 156, 158 · skipped: none" in page
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_a_time_that_no_zone_here_can_show_stands_as_it_was_given(viewer: Client, text: str) -> None:
+    audit.record("letter.export", actor="olga", filters={"event_id": text})
+    assert text in viewer.get("/audit/").content.decode().replace("&#43;", "+")
